@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test test-slow check format bench wheel try-wheel lock clean help
+.PHONY: run test test-slow check format docs bench wheel try-wheel lock clean help
 
 run: $(READY)  ## pick the best model of a small collection, in seconds
 	@$(BIN)/modelpicker demo
@@ -27,6 +27,10 @@ format: $(READY)  ## format and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: $(READY)  ## build the documentation site into site/; a broken link is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "To read it, with search: $(BIN)/python -m http.server --directory site"
+
 bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.startup
@@ -41,6 +45,8 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.pacing
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.idle_campaigns
+	$(BIN)/python -m benchmarks.cold_server
+	$(BIN)/python -m benchmarks.best
 	$(BIN)/python -m benchmarks.page_weight
 	$(BIN)/python -m benchmarks.validity
 	$(BIN)/python -m benchmarks.certificates
@@ -61,10 +67,10 @@ lock: $(READY)  ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --upgrade \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-		--extra all --group dev pyproject.toml --output-file requirements.lock
+		--extra all --group dev --group docs pyproject.toml --output-file requirements.lock
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## this list

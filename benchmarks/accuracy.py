@@ -2,9 +2,9 @@
 
     python -m benchmarks.accuracy [--files 20]
 
-The table of docs/accuracy.md. Each file is 1,000 items drawn at random from EmoContext or `digits`. Labels are
-bought until the pick is proved (tolerance 1 %), and then until the interval of its accuracy is at most 6 % wide.
-EmoContext is read from MODELPICKER_TEST_DATA, by default ../shared/data, and left out where absent.
+The table of docs/how-it-works/accuracy.md. Each file is 1,000 items drawn at random from EmoContext or `digits`.
+Labels are bought until the pick is proven (tolerance 1 %), and then until the interval of its accuracy is at most 6
+% wide. EmoContext is read from MODELPICKER_TEST_DATA, by default ../shared/data, and left out where absent.
 """
 
 import argparse
@@ -27,7 +27,7 @@ class Course(NamedTuple):
 
     proved: float
     width: float
-    """Of the interval, when the pick was proved."""
+    """Of the interval, when the pick was proven."""
     labels: float
     """In all, until the interval was narrow."""
     agreed: float

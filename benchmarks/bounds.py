@@ -5,7 +5,7 @@
 Four streams. Independent items: four models, one ahead, drawn from a synthetic population. Guessers: four models
 that toss coins, which makes the regret largest. Alternating: the appendix's example, two models that are right in
 turn. A third and the rest: one of two models is right on the first third, the other on the rest, on which the model
-of a random round stays behind. Prints the tables of docs/bounds.md and draws its figure.
+of a random round stays behind. Prints the tables of docs/how-it-works/bounds.md and draws its figure.
 """
 
 import argparse

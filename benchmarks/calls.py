@@ -2,10 +2,10 @@
 
     python -m benchmarks.calls [--files 100] [--case digits] [--only pool]
 
-The table of docs/calls.md. UCB-E (Zhou et al., ICLR 2025; the bandit is Audibert and Bubeck's, COLT 2010) chooses
-which model to run on which item next. It needs the label of every item that any model is run on. Written from the
-paper: next comes the model with the largest mean plus sqrt(a / n), where n counts the items it was run on, and an
-item is drawn from those it was not run on. The model with the largest mean is named.
+The table of docs/how-to/calls.md. UCB-E (Zhou et al., ICLR 2025; the bandit is Audibert and Bubeck's, COLT 2010)
+chooses which model to run on which item next. It needs the label of every item that any model is run on. Written
+from the paper: next comes the model with the largest mean plus sqrt(a / n), where n counts the items it was run on,
+and an item is drawn from those it was not run on. The model with the largest mean is named.
 """
 
 import argparse

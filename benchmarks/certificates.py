@@ -2,8 +2,8 @@
 
     python -m benchmarks.certificates [--streams 20] [--only population|stream|speed]
 
-The tables of docs/certificates.md. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default
-../shared/data, and left out where they are not.
+The tables of docs/how-it-works/certificates.md. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by
+default ../shared/data, and left out where they are not.
 """
 
 import argparse

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from modelpicker.experiments.comparison import Workforce, carry_out
-from modelpicker.experiments.engines import cores
+from modelpicker.experiments.comparison import carry_out
+from modelpicker.experiments.engines import Workforce, cores
 from modelpicker.experiments.setups import Setup, find_setups
 from modelpicker.experiments.tuning import GRID_POINTS, GRID_REALIZATIONS
 

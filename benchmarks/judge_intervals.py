@@ -2,9 +2,9 @@
 
     python -m benchmarks.judge_intervals [--pools 40]
 
-The tables of docs/judges.md. Beside ours stands the interval of Cohen's kappa by its large-sample standard error
-(Fleiss, Cohen and Everitt, 1969). The second table is of pools (the collection `digits`, tolerance 2 %): on what
-share of all items the judge is right, on what share of the labels bought, and how often the interval holds the
+The tables of docs/how-to/judges.md. Beside ours stands the interval of Cohen's kappa by its large-sample standard
+error (Fleiss, Cohen and Everitt, 1969). The second table is of pools (the collection `digits`, tolerance 2 %): on
+what share of all items the judge is right, on what share of the labels bought, and how often the interval holds the
 first. A judge errs anywhere, or mostly where fewer than nine tenths of the models agree.
 """
 

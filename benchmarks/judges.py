@@ -2,10 +2,10 @@
 
     python -m benchmarks.judges [--files 40] [--case drift]
 
-The table of docs/judges.md. Tolerance 1 %, confidence 95 %, somebody looks after each label; all judges judge the
-same files (those of benchmarks.pools). A judge that is wrong says one of the other classes, each as likely. `vote`
-is what most models say. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and
-left out where they are not.
+The table of docs/how-to/judges.md. Tolerance 1 %, confidence 95 %, somebody looks after each label; all judges
+judge the same files (those of benchmarks.pools). A judge that is wrong says one of the other classes, each as
+likely. `vote` is what most models say. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default
+../shared/data, and left out where they are not.
 """
 
 import argparse

@@ -2,10 +2,10 @@
 
     python -m benchmarks.labels_to_go [--files 24] [--case digits] [--judge 0.9] [--speed]
 
-The tables of docs/pools.md. Every file is played to its proof, one label at a time. At a quarter, half and three
-quarters of the way the estimates are compared with the truth. A ratio of 2 is an estimate that is twice too large.
-With --judge, a judge who is right on that share of the items speaks of all of them. With --speed: how long an
-estimate takes, on large pools.
+The tables of docs/how-it-works/pools.md. Every file is played to its proof, one label at a time. At a quarter, half
+and three quarters of the way the estimates are compared with the truth. A ratio of 2 is an estimate that is twice
+too large. With --judge, a judge who is right on that share of the items speaks of all of them. With --speed: how
+long an estimate takes, on large pools.
 """
 
 import argparse

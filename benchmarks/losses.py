@@ -2,9 +2,10 @@
 
     python -m benchmarks.losses [--files 20] [--case drift]
 
-The table of docs/losses.md. Tolerance 1 %, confidence 95 %, somebody looks after each label; the files are those of
-benchmarks.pools. A false certificate is one whose gap was smaller than the true one at any look. EmoContext and
-Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left out where they are not.
+The table of docs/how-to/losses.md. Tolerance 1 %, confidence 95 %, somebody looks after each label; the files are
+those of benchmarks.pools. A false certificate is one whose gap was smaller than the true one at any look.
+EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left out where they are
+not.
 """
 
 import argparse

@@ -127,7 +127,7 @@ def main() -> None:
         rows, truth = large_pool(given.items, given.models, 10, given.contested)
         write_items(Path(folder) / "items.parquet", rows)
         started = time.perf_counter()
-        # It ends by labels: the tolerance is so small that nothing is proved meanwhile.
+        # It ends by labels: the tolerance is so small that nothing is proven meanwhile.
         campaign = mp.create_campaign(url, NAME, pool=Path(folder) / "items.parquet", tolerance=1e-4)
         found = {"taken in": time.perf_counter() - started}
         campaign.storage.close()

@@ -2,9 +2,9 @@
 
     python -m benchmarks.pools [--only identification|certificates|batches|speed] [--files 60] [--case digits]
 
-The tables of docs/pools.md. A file is a number of items drawn at random from a collection; all methods play the
-same files. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left out where
-they are not.
+The tables of docs/how-it-works/pools.md. A file is a number of items drawn at random from a collection; all methods
+play the same files. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left
+out where they are not.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python -m benchmarks.prices [--files 20] [--case digits]
 
-The table of docs/losses.md. All models of a file cost the same but one, which costs a tenth: the third best. The
-tolerance is chosen so that this model is behind the best one by a given share of it, from 25 % (well within) to
+The table of docs/how-to/losses.md. All models of a file cost the same but one, which costs a tenth: the third best.
+The tolerance is chosen so that this model is behind the best one by a given share of it, from 25 % (well within) to
 130 % (not good enough). Three rules are compared: only models that are thought to be within half the tolerance are
 tried; the rule that pools have; and all that are thought to be within it. 300 labels at most.
 """

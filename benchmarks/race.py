@@ -2,8 +2,8 @@
 
     python -m benchmarks.race [--only identification|stopping|change] [--realizations 300] [--streams 1000]
 
-The tables of docs/race.md. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default ../shared/data, and
-left out where they are not.
+The tables of docs/how-it-works/race.md. EmoContext and Drift are read from MODELPICKER_TEST_DATA, by default
+../shared/data, and left out where they are not.
 """
 
 import argparse

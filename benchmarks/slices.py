@@ -2,8 +2,8 @@
 
     python -m benchmarks.slices [--only labels|designs|served|policies] [--files 20] [--case drift]
 
-The tables of docs/slices.md. EmoContext and Drift have no features and no columns. So items are sliced by what
-most models say (`vote`), which is known without a label; by the quarter of the collection that they are from
+The tables of docs/how-to/slices.md. EmoContext and Drift have no features and no columns. So items are sliced by
+what most models say (`vote`), which is known without a label; by the quarter of the collection that they are from
 (`quarter`; only Drift, where the accuracies change along the file); or at random, in four slices (`random`). Both
 are read from MODELPICKER_TEST_DATA, by default ../shared/data, and left out where they are not.
 """

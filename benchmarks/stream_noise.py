@@ -2,9 +2,9 @@
 
     python -m benchmarks.stream_noise [--streams 100]
 
-The tables of docs/losses.md. The first: models that are right with the probabilities of CASE, drawn independently;
-all labels are asked for, so that nothing else is left open. The second: of so many streams, how many saw a false
-statement at one of four looks, where labels are wrong only if that makes the best model look bad.
+The tables of docs/how-to/losses.md. The first: models that are right with the probabilities of CASE, drawn
+independently; all labels are asked for, so that nothing else is left open. The second: of so many streams, how many
+saw a false statement at one of four looks, where labels are wrong only if that makes the best model look bad.
 """
 
 import argparse

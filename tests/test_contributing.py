@@ -156,7 +156,7 @@ def test_every_library_of_the_page_is_declared() -> None:
     assert [target for target in declared.values() if not (ROOT / target).exists()] == []
 
 
-ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
+ARCHITECTURE = (ROOT / "docs/how-it-works/architecture.md").read_text()
 SOURCE = ROOT / "src/modelpicker"
 
 

@@ -2,11 +2,13 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tools import shown_output
 
 import modelpicker as mp
 from modelpicker.algorithms.checks import check_algorithm
@@ -15,6 +17,7 @@ from tests.cli.running import run
 from tests.server.servers import serving
 
 ROOT = Path(__file__).parents[1]
+GET_STARTED = ROOT / "docs" / "get-started" / "index.md"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -28,36 +31,56 @@ def blocks(page: Path, language: str) -> list[str]:
     return found
 
 
-def test_the_readmes_python_works_when_pasted_and_prints_what_it_says(tmp_path: Path) -> None:
-    filed, first, picked, second, played, sure, race, third, campaign = blocks(ROOT / "README.md", "python")
-    assert len([line for line in first.splitlines() if line.strip()]) == 10
-    second = second.replace("trace.winner, trace.labels_used  #", "print((trace.winner, trace.labels_used))  #")
-    picked = picked.replace("found.model,", "print((found.model,").replace("found.reached  #", "found.reached))  #")
-    look = "picker = mp.ModelPicker(models=['small', 'large', 'tuned'], seed=0)\n"
-    look += "print(next(d for d in map(picker.observe, truth[:, None] ^ wrong) if d.query))\n"
-    script = filed + first + picked + second + played + sure + race + third + look + campaign
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    best, proof, printed, found, pair, *certificates, raced, decision, pick = done.stdout.splitlines()
-    assert pick in ("bert 1", "gpt 1")
+@pytest.mark.parametrize("page", shown_output.pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_print_what_a_page_shows(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert shown_output.rewritten(text) == text, "python -m tools.shown_output writes it again"
+
+
+def test_a_page_that_shows_something_else_is_noticed() -> None:
+    text = "```console\n$ modelpicker collections list --json\nnothing\n```"
+    assert shown_output.rewritten(text) != text
+    text = '```csv title="a.csv"\nx\n1\n```\n\n```console\n$ head -1 a.csv\nx\n```'
+    assert shown_output.rewritten(text) == text
+
+
+def test_the_three_commands_of_the_readme_work_on_the_file_of_get_started(tmp_path: Path) -> None:
+    (made,) = re.findall(r'^```python title="make_tickets.py"\n(.*?)^```', GET_STARTED.read_text(), re.M | re.S)
+    subprocess.run([sys.executable, "-c", made], cwd=tmp_path, check=True)
+    commands = next(block for block in blocks(ROOT / "README.md", "sh") if "tickets.csv" in block)
+    words = [shlex.split(line, comments=True) for line in commands.splitlines()]
+    assert [word[:2] for word in words] == [
+        ["modelpicker", "collections"],
+        ["modelpicker", "pick"],
+        ["modelpicker", "report"],
+    ]
+    for word in words:
+        done = run(*word[1:], answers="1\n2\nq\n", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "tickets.html").exists() or [*tmp_path.glob("*.html")]
+
+
+def test_the_readme_is_short_and_its_numbers_have_commands() -> None:
     text = (ROOT / "README.md").read_text()
-    assert f"```\n{best}\n{proof}\n```" in text
-    assert f"```\n{printed}\n```" in text
-    assert f"# {found}: the pick" in text
-    assert f"# {pair}" in text
-    assert "```\n" + "\n".join(certificates) + "\n```" in text
-    assert len(certificates) == 2
-    assert f"```\n{raced}\n```" in text
-    assert f"```\n{decision}\n```" in text
+    assert len(text.splitlines()) < 150
+    rows = re.findall(r"^\| .+ \| `(.+?)` \|$", text[text.index("## Five numbers") :], re.MULTILINE)
+    assert len(rows) == 5
+    for command in rows:
+        words = command.split()
+        assert words[0] in ("make", "modelpicker", "python"), command
+        assert words[:2] != ["python", "-m"] or (ROOT / f"{words[2].replace('.', '/')}.py").exists(), command
 
 
 def test_the_first_screen_of_the_readme_has_the_two_commands() -> None:
     screen = (ROOT / "README.md").read_text().splitlines()[:40]
     assert any(line.startswith("make run") for line in screen)
     assert any(line.startswith("make test") for line in screen)
-    assert any("import modelpicker" in line for line in screen)
+    assert any("modelpicker pick" in line for line in screen)
 
 
-@pytest.mark.parametrize("page", ["campaigns.md", "collections.md", "experiments.md", "report.md"])
+@pytest.mark.parametrize(
+    "page", ["how-to/campaigns.md", "reference/collections.md", "how-it-works/experiments.md", "how-to/report.md"]
+)
 def test_pages_work_when_pasted(page: str, tmp_path: Path) -> None:
     """Every line is run. Comparisons are of fewer streams: 20 are enough for all that a page does with them."""
     script = "\n".join(blocks(ROOT / "docs" / page, "python")).replace("realizations=100", "realizations=20")
@@ -66,7 +89,7 @@ def test_pages_work_when_pasted(page: str, tmp_path: Path) -> None:
 
 
 def test_the_services_page_works_when_pasted(tmp_path: Path) -> None:
-    (code,) = blocks(ROOT / "docs" / "service.md", "python")
+    (code,) = blocks(ROOT / "docs" / "how-to" / "service.md", "python")
     with serving(f"sqlite:///{tmp_path}/campaigns.db") as server:
         script = code.replace("http://127.0.0.1:8000", server.url)
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -106,7 +129,7 @@ def test_the_page_on_backups_works_when_pasted_and_everything_is_restored(
         where = f"--storage {storage} --json"
         return sh(f"modelpicker best tickets {where}"), sh(f"modelpicker tokens list {where}")
 
-    backup, restore, dump, bring_back, move, move_back, one = blocks(ROOT / "docs" / "backup.md", "sh")
+    backup, restore, dump, bring_back, move, move_back, one = blocks(ROOT / "docs" / "how-to" / "backup.md", "sh")
     sh("modelpicker create tickets --models a,b --option query_scale=1e6")
     sh("echo '[0, 1]' | modelpicker ask tickets && modelpicker tell tickets 0 1")
     sh("modelpicker tokens create mia --role owner")
@@ -135,18 +158,18 @@ def test_the_page_on_backups_works_when_pasted_and_everything_is_restored(
 def test_what_a_comparison_is_shown_to_end_with_is_what_it_ends_with(tmp_path: Path) -> None:
     printed = run("compare", "digits", "--no-figures", folder=tmp_path).stdout
     end = printed[printed.index("Labels for an identification") :].strip()
-    assert f"```\n{end}\n```" in (ROOT / "README.md").read_text()
+    assert f"```\n{end}\n```" in (ROOT / "docs" / "how-it-works" / "comparison.md").read_text()
 
 
 def test_the_algorithm_of_the_docs_passes_its_checks(tmp_path: Path) -> None:
-    code = "\n".join(blocks(ROOT / "docs" / "kernels.md", "python"))
+    code = "\n".join(blocks(ROOT / "docs" / "how-it-works" / "kernels.md", "python"))
     (tmp_path / "own.py").write_text(code.replace("    check()\n", "    check()\n    print(check)\n"))
     done = subprocess.run([sys.executable, "own.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == CHECKS
 
 
 def test_every_check_is_documented() -> None:
-    table = (ROOT / "docs" / "kernels.md").read_text()
+    table = (ROOT / "docs" / "how-it-works" / "kernels.md").read_text()
     assert [check for check in CHECKS if f"`{check}`" not in table] == []
 
 

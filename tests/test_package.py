@@ -69,7 +69,7 @@ def test_no_two_public_types_share_a_name() -> None:
 
 
 def test_every_public_name_is_documented() -> None:
-    page = (ROOT / "docs/api.md").read_text()
+    page = (ROOT / "docs/reference/api.md").read_text()
     assert [name for name in mp.__all__ if not re.search(rf"\b{name}\b", page)] == []
 
 
@@ -181,7 +181,7 @@ def test_the_python_versions_are_declared() -> None:
 def test_every_dependency_is_locked() -> None:
     locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
-    for requirement in [*PROJECT["dependencies"], *OPTIONAL, *groups["dev"]]:
+    for requirement in [*PROJECT["dependencies"], *OPTIONAL, *groups["dev"], *groups["docs"]]:
         assert re.split(r"[<>=!\[ ]", requirement)[0] in locked
 
 

@@ -1,4 +1,4 @@
-"""Writes the tables of algorithms in README and docs: what each does, when to use it, its options.
+"""Writes the tables of algorithms in docs: what each does, when to use it, its options.
 
 `python -m tools.algorithm_tables` writes them again from what the algorithms say of themselves; a test says when
 that is due.
@@ -13,7 +13,7 @@ from modelpicker.campaigns.setting_options import BY_NAME
 from modelpicker.options import Option, spelt
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "algorithms.md")
+PAGES = (ROOT / "docs" / "reference" / "python" / "streams.md", ROOT / "docs" / "how-it-works" / "algorithms.md")
 PART = re.compile(r"(<!-- made by tools\.algorithm_tables: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -24,7 +24,7 @@ def table(*rows: tuple[str, ...]) -> str:
 
 
 def classes() -> str:
-    """The classes, as README shows them."""
+    """The classes, as the reference shows them."""
     return table(
         ("class", "what it does", "when to use it"),
         *(
@@ -40,7 +40,7 @@ def _needed(options: tuple[Option, ...]) -> str:
 
 
 def promises() -> str:
-    """The algorithms by name, with what is proved about them."""
+    """The algorithms by name, with what is proven about them."""
     return table(
         ("name", "what it does", "when to use it", "what it promises"),
         *(

@@ -56,6 +56,7 @@ declare namespace Api {
     sentence: string;
     loss: string;
     label_noise: number;
+    certain: boolean;
   }
 
   interface ChartsDocument {

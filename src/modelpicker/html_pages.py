@@ -57,7 +57,7 @@ CARD_STYLE = """
 .mp-card .quiet, .mp-card caption, .mp-card th { color: color-mix(in srgb, currentColor 72%, transparent); }
 .mp-card small { display: block; font-size: 11px; color: color-mix(in srgb, currentColor 72%, transparent); }
 .mp-card img { display: block; max-width: 64px; max-height: 64px; min-width: 28px; }
-.mp-card .sure { border-left: 4px solid #0b8a63; padding-left: .6rem; }
+.mp-card .sure { border-left: 4px solid #0b8a63; padding-left: .6rem; white-space: pre-line; }
 .mp-card .sure.open { border-color: #c27a12; }
 .mp-card dl { display: flex; flex-wrap: wrap; gap: .4rem 1.6rem; margin: .6rem 0; }
 .mp-card dl div { display: block; }

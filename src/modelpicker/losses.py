@@ -65,7 +65,7 @@ class Loss:
             raise InputError(
                 "loss: macro-F1 is no mean of losses over items, so it is estimated, and cannot be certified: "
                 'PoolPicker.macro_f1() and reports have the estimate. For a proof, pass loss="balanced" '
-                "(docs/losses.md).",
+                "(docs/how-to/losses.md).",
                 parameter="loss",
             )
         if isinstance(given, str) and given in (ACCURACY, GRADES, PREFERENCE):

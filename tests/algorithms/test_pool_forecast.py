@@ -141,11 +141,11 @@ def test_a_number_of_labels_that_is_none_is_refused(labels: Any) -> None:
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ((31, 22, 61), "about 30 to go (20 to 60)"),
-        ((3, 1, 9), "about 3 to go (1 to 9)"),
-        ((1, 1, 1), "about 1 to go"),
-        ((0, 0, 0), "nothing to go"),
-        ((456, 123, 1_234), "about 460 to go (120 to 1,200)"),
+        ((31, 22, 61), "about 30 more labels (20 to 60)"),
+        ((3, 1, 9), "about 3 more labels (1 to 9)"),
+        ((1, 1, 1), "about 1 more label"),
+        ((0, 0, 0), "no more labels"),
+        ((456, 123, 1_234), "about 460 more labels (120 to 1,200)"),
     ],
 )
 def test_the_words_are_no_more_exact_than_the_estimate(numbers: tuple[int, int, int], words: str) -> None:
@@ -157,7 +157,7 @@ def test_chances_are_never_said_to_be_certain() -> None:
         "50 more labels would probably prove it: the chance is about 95%."
     )
     assert mp.PoolOutlook(1, 0.0, 0.419).sentence == (
-        "1 more label would probably not prove it: the chance is about 5%, and the confidence by then about 41%."
+        "1 more label would probably not prove it: the chance is about 5%. The confidence would then be about 41%."
     )
 
 

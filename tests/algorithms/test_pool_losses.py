@@ -105,7 +105,7 @@ def test_when_all_is_labelled_the_gap_is_the_true_one(name: str) -> None:
     assert pool.done
     assert pool.recommended_index in np.flatnonzero(means >= means.max() - 1e-9)
     assert pool.certificate().gap == 0.0
-    assert ", certainly" in pool.certificate().sentence
+    assert "(certain)." in pool.certificate().sentence
     behind = [pool.standing[model] for model in pool.models]
     assert behind == pytest.approx(list((means.max() - means) * loss.unit), abs=1e-9)
 

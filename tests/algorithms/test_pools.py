@@ -125,7 +125,8 @@ def test_without_disagreement_there_is_nothing_to_ask_and_that_is_certain() -> N
     assert pool.labels_used == 0
     certificate = pool.certificate()
     assert certificate.gap == 0.0
-    assert "certainly" in certificate.sentence
+    assert certificate.certain
+    assert "(certain)." in certificate.sentence
     assert pool.identical == (("x", "y"),)
 
 
@@ -183,7 +184,7 @@ def test_late_labels_in_any_order_end_in_the_same_counts() -> None:
     for pool in pools:
         assert pool.done
         assert pool.certificate().gap == 0.0
-        assert "certainly" in pool.certificate().sentence
+        assert "(certain)." in pool.certificate().sentence
         assert gap_of(collection, pool.recommended) == 0.0
 
 
@@ -267,8 +268,8 @@ def test_the_certificate_is_of_exactly_these_items() -> None:
     assert certificate.rounds == len(collection)
     assert certificate.gap <= 0.02
     assert certificate.confidence == 0.95
-    assert certificate.sentence.startswith("On these 1,497 items no model is more than ")
-    assert certificate.sentence.endswith("with confidence 95%, whenever you look.")
+    assert certificate.sentence.startswith(f"Proven: {certificate.model} is at most ")
+    assert certificate.sentence.endswith("(95% confidence).\nOf these 1,497 items.")
 
 
 def test_a_higher_confidence_than_was_worked_for_proves_less() -> None:
@@ -282,7 +283,7 @@ def test_what_is_certain_is_so_at_any_confidence() -> None:
     assert pool.done
     assert pool.ask(1) != []
     assert pool.certificate(0.999).gap == 0.04
-    assert "certainly" in pool.certificate().sentence
+    assert "(certain)." in pool.certificate().sentence
 
 
 def test_false_certificates_are_rare_for_somebody_who_looks_after_each_label() -> None:

@@ -32,7 +32,7 @@ def test_it_stops_asking_once_it_has_won_and_says_what_it_has_proved() -> None:
     assert (race.recommended, race.racing) == ("strong", ("strong",))
     certificate = race.certificate(0.95, "population")
     assert (certificate.model, certificate.gap, certificate.kind) == ("strong", 0.01, "population")
-    assert "within 1% of the best model's, with confidence 95%" in certificate.sentence
+    assert "at most 1 point less accurate than the best model (95% confidence)" in certificate.sentence
     assert race.certificate(0.99, "population").gap == 1.0
     assert f"won after {race.won:,} items" in race.remark
 

@@ -52,8 +52,8 @@ def test_one_model_that_is_the_best_in_all_slices_is_the_same_everywhere() -> No
     pool = play(mp.SlicePicker(rows, ["x", "y", "z"] * 100, tolerance=0.02), truth)
     assert pool.slices.same_everywhere is True
     assert pool.slices.sentence == (
-        "The same everywhere: 0 is within 2% of the best model in all 3 slices, "
-        "with confidence 95% for all slices together."
+        "The same everywhere: 0 is within 2 points of the best model in all 3 slices "
+        "(95% confidence for all slices together)."
     )
 
 
@@ -120,7 +120,7 @@ def test_a_small_slice_is_said_to_be_undecided_and_gets_no_labels_of_its_own() -
     assert pool.done
     assert row.state == "undecided"
     assert row.labels < row.contested
-    assert "30 items are too few for a tolerance of 2%: 50 are needed." in row.reason
+    assert "30 items are too few for a tolerance of 2 points: 50 are needed." in row.reason
     assert row.same is None
     assert pool.slices["en"].certified
     assert "fr: 30 items are too few" in str(pool.slices)

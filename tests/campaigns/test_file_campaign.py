@@ -201,10 +201,10 @@ def test_answers_are_found_again_by_what_is_shown_of_the_items(tmp_path: Path) -
 def test_the_state_names_the_command_that_goes_on(memory: str) -> None:
     collection = mp.load_collection("digits")
     campaign = begin(memory, collection)
-    assert campaign.best().state.next == "Go on with: modelpicker pick digits --as stream"
+    assert campaign.best().state.next == "Continue with: modelpicker pick digits --as stream"
     play(campaign, collection, most=2)
     state = campaign.best().state
-    assert (state.name, state.next) == ("running", "Go on with: modelpicker pick digits --as stream")
+    assert (state.name, state.next) == ("running", "Continue with: modelpicker pick digits --as stream")
     odd = FileSource("a b;rm.csv", "", {}, out="c d.db")
     assert odd.command == "modelpicker pick 'a b;rm.csv' --as stream --out 'c d.db'"
 

@@ -208,7 +208,7 @@ def test_an_item_that_waits_for_another_person_may_be_settled(url: str) -> None:
     (item,) = ask(campaign, "ann")
     campaign.tell(item, "ham", annotator="ann")
     status = campaign.best().state
-    assert (status.name, status.next) == ("waiting-for-labels", "Ask another person to label what waits.")
+    assert (status.name, status.next) == ("waiting-for-labels", "Ask another person to label the items that wait.")
     assert status.reason.endswith("1 item waits for the label of another person.")
     campaign.settle(item, "ham", annotator="boss")
     assert campaign.best().labels_used == 1
@@ -524,12 +524,12 @@ def test_a_stream_says_what_waits_for_another_person_and_what_is_to_be_settled(u
         campaign.tell(item, 0, annotator="ann")
     status = campaign.best().state
     assert status.reason == f"{1 + len(others)} items wait for a label, {len(others)} of them from another person."
-    assert status.next == "Label what waits."
+    assert status.next == "Label the items that wait."
     campaign.tell(first, 0, annotator="ann")
     status = campaign.best().state
     assert (status.reason, status.next) == (
         f"{1 + len(others)} items wait for the label of another person.",
-        "Ask another person to label what waits.",
+        "Ask another person to label the items that wait.",
     )
     campaign.tell(first, 1, annotator="bob")
     assert campaign.best().state.reason.endswith("1 conflict waits to be settled.")

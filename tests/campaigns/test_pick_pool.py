@@ -84,7 +84,7 @@ def test_an_item_that_somebody_is_asked_about_comes_with_its_fields() -> None:
 
 
 def test_a_missing_label_that_is_asked_for_counts_at_its_worst_and_is_no_error() -> None:
-    """Half of the labels are missing; a model with a label on every item would be proved."""
+    """Half of the labels are missing; a model with a label on every item would be proven."""
     truth = made()
     some = {f"i{number}": names(truth)[number] for number in range(0, 400, 2)}
     found = mp.pick(unlabelled(truth), some)
@@ -104,7 +104,7 @@ def test_no_label_at_all_is_an_error() -> None:
 def test_models_that_are_all_the_same_need_no_label_and_are_named() -> None:
     found = mp.pick(mp.ModelCollection([["x", "x"], ["y", "y"]], ["x", "y"], ["one", "other"]))
     assert (found.labels_used, found.reached, found.certificate.gap) == (0, True, 0.0)
-    assert found.certificate.sentence.endswith("certainly.")
+    assert found.certificate.sentence.endswith("(certain).\nOf these 2 items. You can stop.")
     assert set(found.tied) == {"one", "other"}
     assert found.remark.startswith("one and other give the same answer to every item")
     assert found.document()["pick"] == found.model

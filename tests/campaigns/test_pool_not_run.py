@@ -101,6 +101,6 @@ def test_a_pool_that_no_label_can_certify_says_so() -> None:
     pick = campaign.best()
     assert not pick.certified
     assert (
-        "No number of labels can certify the pick: too many models were not run (bad on 30 of 60 items)"
+        "No number of labels can prove the pick: too many models were not run (bad on 30 of 60 items)"
         in pick.remark
     )

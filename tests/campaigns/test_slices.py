@@ -171,7 +171,7 @@ def test_labels_are_asked_for_until_all_slices_are_decided_and_the_state_says_so
         pick = campaign.best()
         states.add((pick.certified, pick.state.name))
         if pick.certified and pick.state.name == "running":
-            assert "The pick of all items is proved" in pick.state.reason
+            assert "The pick for all items is proven" in pick.state.reason
             assert pick.reached is False
     assert states == {(False, "running"), (True, "running"), (True, "certified")}
     found = {row.value: row for row in table_of(campaign)}

@@ -9,7 +9,7 @@ import modelpicker as mp
 from modelpicker.campaigns.results.status import TITLES, Facts, find_status
 
 ROW = ["cat", "dog"]
-PLAIN = Facts(rounds=0, labels=0, pending=0, budget=None, items=None, proved="")
+PLAIN = Facts(rounds=0, labels=0, pending=0, budget=None, items=None, proved=False)
 
 
 def facts(**changes: Any) -> Facts:
@@ -19,20 +19,20 @@ def facts(**changes: Any) -> Facts:
 @pytest.mark.parametrize(
     ("changes", "name", "reason"),
     [
-        ({}, "running", "No item has come yet."),
-        ({"rounds": 1}, "running", "1 item has come so far, and nothing waits for a label."),
-        ({"rounds": 1_500, "labels": 7}, "running", "1,500 items have come so far, and nothing waits for a label."),
-        ({"rounds": 9, "items": 8}, "running", "9 items have come so far, and nothing waits for a label."),
+        ({}, "running", "There are no items yet."),
+        ({"rounds": 1}, "running", "1 item was seen so far, and no item waits for a label."),
+        ({"rounds": 1_500, "labels": 7}, "running", "1,500 items were seen so far, and no item waits for a label."),
+        ({"rounds": 9, "items": 8}, "running", "9 items were seen so far, and no item waits for a label."),
         ({"rounds": 5, "pending": 1}, "waiting-for-labels", "1 item waits for a label."),
         ({"rounds": 5, "pending": 2, "items": 5}, "waiting-for-labels", "2 items wait for a label."),
         ({"rounds": 5, "labels": 2, "pending": 1, "budget": 3}, "waiting-for-labels", "1 item waits for a label."),
         ({"rounds": 5, "labels": 3, "budget": 3}, "budget-spent", "All 3 labels of the budget are bought."),
         ({"rounds": 5, "labels": 1, "budget": 1}, "budget-spent", "The only label of the budget is bought."),
-        ({"rounds": 5, "labels": 2, "budget": 3, "items": 5}, "all-items-asked", "All 5 items were gone through"),
-        ({"rounds": 1, "items": 1}, "all-items-asked", "The only item was gone through"),
-        ({"rounds": 9, "labels": 2, "pending": 4, "proved": "it is"}, "certified", "It is."),
-        ({"rounds": 9, "labels": 2, "proved": "it is", "won": 8}, "won", "The race was won after 8 items: it is."),
-        ({"rounds": 9, "labels": 2, "won": 8}, "running", "9 items have come"),  # something has changed since
+        ({"rounds": 5, "labels": 2, "budget": 3, "items": 5}, "all-items-asked", "All 5 items were seen"),
+        ({"rounds": 1, "items": 1}, "all-items-asked", "The only item was seen"),
+        ({"rounds": 9, "labels": 2, "pending": 4, "proved": True}, "certified", "The pick is proven."),
+        ({"rounds": 9, "labels": 2, "proved": True, "won": 8}, "won", "The race was won after 8 items."),
+        ({"rounds": 9, "labels": 2, "won": 8}, "running", "9 items were seen"),  # something has changed since
     ],
 )
 def test_every_state_has_its_reason_and_one_next_step(changes: dict[str, Any], name: str, reason: str) -> None:
@@ -75,10 +75,8 @@ def test_a_won_race_has_reached_its_goal_and_a_model_named_nowhere_in_its_state(
         campaign.tell(campaign.ask(ROW).id, "dog")
     pick = campaign.best()
     assert (pick.model, pick.reached, pick.certified) == ("secret-b", True, True)
-    assert pick.state.reason == (
-        f"The race was won after {pick.rounds} items: no model is more than 5% more accurate than the pick on "
-        "items like these, with confidence 95%."
-    )
+    assert pick.state.reason == f"The race was won after {pick.rounds} items."
+    assert pick.certificate.sentence.endswith(" You can stop.")
     assert "secret" not in str(pick.state.document())
 
 
@@ -91,6 +89,7 @@ def test_a_certified_campaign_says_what_is_certified(memory: str, kind: Any) -> 
             campaign.tell(number, "cat")
     pick = campaign.best()
     assert (pick.state.name, pick.reached) == ("certified", True)
-    where = "the items seen so far" if kind == "stream" else "items like these"
-    assert where in pick.state.reason
+    where = "the 40 items seen so far" if kind == "stream" else "all items like these"
+    assert pick.state.reason == "The pick is proven."
+    assert f"Of {where}" in pick.certificate.sentence
     assert "within 0" not in pick.certificate.sentence

@@ -382,7 +382,8 @@ def test_a_goal_that_wrong_labels_put_out_of_reach_is_remarked_upon(memory: str)
         if decision.query:
             campaign.tell(decision.id, "ham")
     assert campaign.best().remark.startswith(
-        "The goal of 5% is out of reach: models differ on 100% of the items, so wrong labels alone leave 20% open."
+        "The goal of 5 points cannot be reached: models differ on 100% of the items, so wrong labels leave 20 "
+        "points open."
     )
     with pytest.raises(InputError, match="never closed"):
         campaign.revise(stop_when=mp.Certified(0.0))
@@ -449,7 +450,7 @@ def test_a_label_that_does_not_fit_is_refused_and_the_query_stays_open(
 
 
 class TestPrices:
-    """Race: the cheapest model that is proved to be within the tolerance."""
+    """Race: the cheapest model that is proven to be within the tolerance."""
 
     def make(self, url: str, name: str = "c", **more: Any) -> mp.Campaign:
         price = {"small": 1, "large": 5, "huge": 5}

@@ -184,7 +184,7 @@ def small_pool(**more: Any) -> mp.PoolPicker:
 
 
 WIDE = (
-    "On these 100 items the accuracy of {} certainly. No item was drawn at random to measure it, so nothing is "
+    "On these 100 items, the accuracy of {} (certain). No item was drawn at random to measure it, so nothing is "
     "known about {}. With audit=0.05, one label in 20 is bought to measure it."
 )
 
@@ -196,14 +196,14 @@ def test_without_an_audit_only_what_was_counted_is_known_and_the_sentence_says_s
     found = pool.accuracy()
     assert (found.model, found.low, found.estimate, found.high) == ("large", 0.3, 0.65, 1.0)
     which = "70 items without a label, 60 of them items on which all models agree"
-    assert found.sentence == WIDE.format("large is between 30% and 100%,", which)
+    assert found.sentence == WIDE.format("large is between 30% and 100%", which)
     for item in range(30, 40):
         pool.tell(item, "dog")
     which = "60 items on which all models agree"
-    assert pool.accuracy().sentence == WIDE.format("large is between 40% and 100%,", which)
+    assert pool.accuracy().sentence == WIDE.format("large is between 40% and 100%", which)
     for item in range(40, 100):
         pool.tell(item, "cat")
-    assert pool.accuracy().sentence == "On these 100 items the accuracy of large is 100%, certainly."
+    assert pool.accuracy().sentence == "On these 100 items, the accuracy of large is 100% (certain)."
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -232,7 +232,7 @@ def test_when_everything_is_labelled_the_interval_is_a_point(audit: float) -> No
         pool.tell(item, "cat" if item < 70 else "cow")
     found = pool.accuracy(0.999)
     assert (found.model, found.low, found.estimate, found.high) == ("small", 0.7, 0.7, 0.7)
-    assert found.sentence == "On these 100 items the accuracy of small is 70%, certainly."
+    assert found.sentence == "On these 100 items, the accuracy of small is 70% (certain)."
     assert pool.ask(1) == []
 
 

@@ -12,6 +12,7 @@ import pytest
 import modelpicker as mp
 from modelpicker.algorithms.checks import make_stream, play
 from modelpicker.certificates.certificate import state
+from modelpicker.certificates.wording import with_advice
 from tests.shared_data import load
 
 KINDS: Any = ("stream", "population")
@@ -24,20 +25,20 @@ def played(models: int = 5, rounds: int = 600, seed: int = 0, scale: float = 20.
     return picker
 
 
-def test_a_certificate_says_what_it_is_about_in_one_sentence() -> None:
+def test_a_certificate_says_what_it_is_about_in_two_lines() -> None:
     picker = played(scale=2.0)
     stream, population = picker.certificate(), picker.certificate(confidence=0.9, kind="population")
     assert (stream.kind, stream.confidence, stream.model) == ("stream", 0.95, picker.recommended)
     assert stream.items is not None
     assert 0 < stream.gap == stream.items / 600 < 0.2
-    percent = f"{math.ceil(10_000 * stream.gap) / 100:g}%"
+    number = f"{math.ceil(10_000 * stream.gap) / 100:g}"
     assert stream.sentence == (
-        f"On the 600 items seen so far, no model makes fewer mistakes than {stream.model} by more than "
-        f"{stream.items} ({percent} in accuracy), with confidence 95%, whenever you look, whatever the stream."
+        f"Proven: {stream.model} is at most {number} points less accurate than the best model (95% confidence).\n"
+        "Of the 600 items seen so far."
     )
     assert re.fullmatch(
-        rf"The accuracy of {population.model} is within [\d.]+% of the best model's, with confidence 90%, whenever "
-        r"you look, if items are drawn independently from one distribution\.",
+        rf"Proven: {population.model} is at most [\d.]+ points less accurate than the best model \(90% confidence\)"
+        r"\.\nOf all items like these, if items are drawn independently from one distribution\.",
         population.sentence,
     )
     assert json.loads(json.dumps(stream.document()))["sentence"] == stream.sentence
@@ -46,19 +47,43 @@ def test_a_certificate_says_what_it_is_about_in_one_sentence() -> None:
 def test_sentences_round_away_from_claiming_more() -> None:
     """Gaps up, to three digits; a confidence is told as it is."""
     shown = {
-        0.22126: "22.2%",
-        0.010049: "1.01%",
-        0.05: "5%",
-        0.0499999: "5%",
-        0.00001: "0.001%",
-        0.999999: "100%",
+        0.22126: "22.2 points",
+        0.010049: "1.01 points",
+        0.05: "5 points",
+        0.0499999: "5 points",
+        0.00001: "0.001 points",
+        0.999999: "100 points",
     }
     for gap, words in shown.items():
         made = state("m", gap, 0.99996, "population", 1000, 1000, 0)
-        assert f"within {words} of" in made.sentence
-        assert "with confidence 99.996%," in made.sentence
-    assert "than m by more than 1 (0.334% in accuracy)," in state("m", 1 / 300, 0.9, "stream", 300, 300, 0).sentence
-    assert "On the one item seen so far, no model makes" in state("m", 0.0, 0.9, "stream", 1, 1, 0).sentence
+        assert f"at most {words} less" in made.sentence
+        assert "(99.996% confidence)." in made.sentence
+    assert "m is at most 0.334 points less accurate" in state("m", 1 / 300, 0.9, "stream", 300, 300, 0).sentence
+    assert state("m", 0.0, 0.9, "stream", 1, 1, 0).sentence == (
+        "Proven: no model is more accurate than m (90% confidence).\nOf the one item seen so far."
+    )
+
+
+def test_models_that_came_and_went_are_named_in_the_second_line() -> None:
+    said = state("m", 0.02, 0.9, "population", 300, 200, 1).sentence
+    assert said == (
+        "Proven: m is at most 2 points less accurate than the best model that takes part now (90% confidence).\n"
+        "Of all items like these, if items are drawn independently from one distribution; a model that joined late "
+        "is compared on the items since then."
+    )
+    assert "no model that takes part now is more accurate than m" in state("m", 0, 0.9, "stream", 3, 3, 1).sentence
+
+
+def test_advice_says_that_you_can_stop_or_how_many_more_labels() -> None:
+    proven = "Proven: m is at most 1 point less accurate than the best model (95% confidence).\nOf these 10 items."
+    assert with_advice(proven, True) == f"{proven} You can stop."
+    assert with_advice(proven, None) == proven
+    assert with_advice(proven, False, "about 40 more labels") == (
+        "Not proven yet: about 40 more labels.\n"
+        "So far: m is at most 1 point less accurate than the best model (95% confidence). Of these 10 items."
+    )
+    assert with_advice("Not proven yet.", False, "about 1 more label") == "Not proven yet: about 1 more label."
+    assert with_advice("Not proven yet.", None) == "Not proven yet."
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
@@ -73,7 +98,7 @@ def test_before_anything_is_known_the_gap_is_everything() -> None:
     for kind in KINDS:
         nothing = picker.certificate(kind=kind)
         assert nothing.gap == 1.0
-        assert nothing.sentence == f"Nothing is proven about {nothing.model} yet."
+        assert nothing.sentence == "Not proven yet."
     picker.observe([0, 1])
     assert picker.certificate().gap == 1.0
     picker.observe([1, 1])
@@ -84,7 +109,7 @@ def test_where_models_never_differ_they_are_known_to_be_alike() -> None:
     picker = mp.ModelPicker(3)
     mp.run_stream(picker, np.zeros((500, 3), dtype=int), np.zeros(500, dtype=int))
     assert picker.certificate().gap == 0.0
-    assert "no model makes fewer mistakes than" in picker.certificate().sentence
+    assert "no model is more accurate than" in picker.certificate().sentence
     assert picker.certificate(kind="population").gap < 0.03
     assert picker.labels_used == 0
 
@@ -197,15 +222,21 @@ def test_looking_changes_nothing() -> None:
     assert looked.state_dict() == alone.state_dict()
 
 
-def test_for_very_many_models_it_is_said_why_there_is_no_certificate() -> None:
-    picker = mp.ModelPicker(257)
-    picker.observe([0, 1] + [1] * 255)
-    assert picker.certificate().gap == 1.0
-    assert "at most 256 models" in picker.certificate().sentence
-    with pytest.raises(mp.InputError, match="at most 256 models"):
-        mp.run_stream(picker, [[0, 1] + [1] * 255], [0], stop_when=mp.Certified())
-    assert mp.ModelPicker.from_state_dict(picker.state_dict()).rounds == 1
-    assert mp.ModelPicker(256).certificate().gap == 1.0
+def test_very_many_models_have_certificates_unless_an_older_version_kept_nothing_to_prove_them_by() -> None:
+    picker = mp.LabelEfficient(1_000, probability=1.0)
+    for _ in range(40):
+        picker.learn(picker.observe([0] + [1] * 999).round, 0)
+    assert picker.certificate().gap == picker.certificate(kind="population").gap == 0.0
+    blob = picker.state_dict()
+    assert mp.LabelEfficient.from_state_dict(blob).certificate() == picker.certificate()
+    older = mp.ModelPicker(1_000)
+    older.recorder.watches = False
+    older = mp.ModelPicker.from_state_dict(older.state_dict())
+    older.observe([0] + [1] * 999)
+    assert older.certificate().gap == 1.0
+    assert "an older modelpicker saved no evidence" in older.certificate().sentence
+    with pytest.raises(mp.InputError, match="an older modelpicker saved no evidence"):
+        mp.run_stream(older, [[0, 1] + [1] * 998], [0], stop_when=mp.Certified())
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -1, 2, math.nan, math.inf, "0.95", None, True, 0, 1, []])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from modelpicker.certificates import wealth
+from modelpicker.certificates.credit import NO_ROW, credit_against
 
 ROUNDS = 6
 BEST, FIRST, SECOND = range(3)
@@ -18,7 +19,11 @@ def new_state(models: int = 3) -> Any:
     return SimpleNamespace(
         money=np.zeros((models, len(wealth.BETS))),
         earned=np.ones(models),
-        credit=np.ones((models, models)),
+        credit=np.ones((0, models)),
+        place=np.full(models, NO_ROW),
+        single=np.zeros(9),
+        pair=np.zeros((9, 2), dtype=np.int64),
+        given=np.zeros(2, dtype=np.int64),
         opponent=np.array([FIRST, BEST, FIRST]),
         begun=np.full(models, wealth.NEVER),
         until=np.full(models, wealth.NEVER),
@@ -73,7 +78,7 @@ def test_credit_up_to_the_true_gap_leaves_a_supermartingale_for_all_bad_leaders_
     for items in itertools.product(AHEAD, repeat=ROUNDS):
         state, settings = play(items, 0.25, set(), changes)
         rounds = wealth.rounds_bet(state, BEST, ROUNDS)
-        credit = state.credit[BEST, FIRST] * state.credit[BEST, SECOND]
+        credit = credit_against(state, BEST, FIRST) * credit_against(state, BEST, SECOND)
         total += state.earned[BEST] * credit * wealth.grown(state, settings, BEST, rounds)
         for leader in (FIRST, SECOND):
             alone = wealth.wealth_against(state, settings, BEST, leader, ROUNDS)

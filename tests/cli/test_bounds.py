@@ -31,7 +31,7 @@ def clear(tmp_path: Path) -> Path:
 
 def test_the_docs_show_what_it_prints() -> None:
     printed = run("bounds", "digits").stdout.strip()
-    docs = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    docs = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text()
     assert f"$ modelpicker bounds digits\n{printed}\n```" in docs
 
 

@@ -33,7 +33,7 @@ def test_a_label_told_twice_counts_once(tickets: Path) -> None:
     reference = call(tickets, "tell", "tickets", "k2", "spam").stdout
     assert reference.startswith("0 new labels, 1 for reference only: not queried. 1 label in all")
     said = " ".join(call(tickets, "best", "tickets").stdout.split())
-    assert "Waiting for labels: 1 item waits for a label. Label what waits." in said
+    assert "Waiting for labels: 1 item waits for a label. Label the items that wait." in said
     assert "judged by 2 of 3 items" in said  # one of two queries is answered: of 3 items, 1.5
 
 
@@ -188,7 +188,7 @@ def test_a_key_says_whether_one_may_stop(tmp_path: Path) -> None:
     done = label(three(tmp_path), "m", "ham", "m", "q")
     assert shown(done) == [0, 0, 1, 1]
     said = " ".join(done.stderr.split())
-    no_label = "No label has been told yet, so nothing is known of the models. 0 labels: no label yet."
+    no_label = "No label is known yet, so nothing is known about the models. 0 labels: no label yet."
     assert f"May I stop? Not yet. {no_label}" in said
     assert (
         "May I stop? That is for you to say: no goal was set. Waiting for labels: 2 items wait for a label." in said

@@ -10,7 +10,7 @@ from modelpicker.algorithms import ALGORITHMS
 from modelpicker.cli import app
 from tests.cli.running import run
 
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 VERBS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
 GROUPS = {
     str(group.name): [

@@ -42,9 +42,7 @@ def test_the_demo_names_a_pick_its_rank_its_cost_and_the_next_command() -> None:
 
 def test_what_the_demo_is_shown_to_print_is_what_it_prints() -> None:
     printed = demo().stdout.strip()
-    assert f"$ modelpicker demo\n{printed}\n```" in (ROOT / "docs" / "cli.md").read_text()
-    end = printed[printed.index("Pick: ") : printed.index("\n\nNext:")]
-    assert f"```\n{end}\n```" in (ROOT / "README.md").read_text()
+    assert f"$ modelpicker demo\n{printed}\n```" in (ROOT / "docs" / "reference" / "cli.md").read_text()
 
 
 def test_the_demo_as_json_is_one_document_and_repeats_itself() -> None:
@@ -95,7 +93,7 @@ def assert_ways_are_what_the_library_gives(
     for way in ways.values():
         assert way["true_rank"] == 1 + sum(other > truth[way["pick"]] for other in truth.values())
         assert way["reached"] == (way["proved_within"] <= 0.01)
-        # What is proved is true: this fails for one seed in twenty at most, and the seed is fixed.
+        # What is proven is true: this fails for one seed in twenty at most, and the seed is fixed.
         assert max(truth.values()) - truth[way["pick"]] <= way["proved_within"]
 
 

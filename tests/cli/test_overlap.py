@@ -77,7 +77,7 @@ def test_no_model_is_named_while_no_label_is_known(pool: Path) -> None:
     found = document(pool, "best", "tickets")
     assert (found["pick"], found["labels_used"], found["conflicts"]) == (None, 2, 1)
     told = call(pool, "best", "tickets").stdout
-    assert "No label is known yet, so nothing is known of the models." in told
+    assert "No label is known yet, so nothing is known about the models." in told
     assert "Pick:" not in told
     assert "There is no pick yet." in call(pool, "report", "tickets", "--out", "r.html").stdout
 

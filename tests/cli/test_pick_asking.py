@@ -70,7 +70,7 @@ def test_undo_goes_back_to_the_answer_before_even_after_a_resume(words: Path) ->
 def test_undo_at_the_start_says_that_there_is_nothing(words: Path) -> None:
     done = run("pick", "x.parquet", "--as", "stream", "--ask", answers="u\nq\n", folder=words)
     assert "There is nothing to undo." in done.stderr
-    assert "No label has been told yet" in done.stdout
+    assert "No label is known yet" in done.stdout
 
 
 def test_skips_are_counted_and_change_no_estimate(words: Path) -> None:

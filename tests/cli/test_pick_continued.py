@@ -117,7 +117,7 @@ def by_label_without_the_file(sitting: Sitting, given: int) -> None:
     assert done.returncode == 0
     assert f"Its file cannot be gone on with here: {sitting.source} does not exist." in done.stderr
     if waits:
-        assert f"Go on with: modelpicker pick {sitting.source} --as stream" in " ".join(done.stdout.split())
+        assert f"Continue with: modelpicker pick {sitting.source} --as stream" in " ".join(done.stdout.split())
     sitting.pick(sitting.typed(given + waits))
 
 
@@ -129,7 +129,7 @@ def by_server(sitting: Sitting, given: int) -> None:
         answer_what_waits(campaign, sitting)
         state = campaign.best().state
         if waits and sitting.expected.labels_used > given + 1:
-            assert state.next == f"Go on with: modelpicker pick {sitting.source} --as stream"
+            assert state.next == f"Continue with: modelpicker pick {sitting.source} --as stream"
     sitting.pick(sitting.typed(given + waits))
 
 

@@ -76,7 +76,7 @@ def test_people_read_one_table(tickets: Path) -> None:
     done = run("pick", "tickets.csv", "--slice", "language", *GOAL, folder=tickets.parent)
     lines = done.stdout.splitlines()
     head = lines.index("The same everywhere, or not?") + 1
-    assert lines[head].split() == ["language", "items", "labels", "best", "model", "proved", "the", "same?"]
+    assert lines[head].split() == ["language", "items", "labels", "best", "model", "proven", "the", "same?"]
     assert [line.split()[0] for line in lines[head + 1 : head + 5]] == ["en", "(no", "de", "fr"]
     assert "Not the same everywhere: roberta for de is certified" in " ".join(done.stdout.split())
 

@@ -1,4 +1,4 @@
-"""A campaign on a pool from the command line: created from a file, labelled until it is proved, told, added to."""
+"""A campaign on a pool from the command line: created from a file, labelled until it is proven, told, added to."""
 
 import json
 import re
@@ -203,7 +203,7 @@ class TestLabel:
     def test_a_key_says_whether_one_may_stop(self, folder: Path) -> None:
         done = session(folder, "m", "ham", "m", "q")
         said = " ".join(done.stderr.split())
-        assert "May I stop? Not yet. No label has been told" in said
+        assert "May I stop? Not yet. No label is known" in said
         assert "May I stop? Not yet: the goal is not reached. Running: 1 label is known" in said
 
     def test_undo_says_what_it_took_back_and_asks_again(self, folder: Path) -> None:
@@ -229,10 +229,10 @@ class TestLabel:
         said, found = " ".join(done.stderr.split()), opened(folder).labels_to_go()
         assert found is not None
         assert found.words in re.findall(r"tickets · (.*?) · ", done.stderr)[-1]
-        assert "to go" not in re.findall(r"tickets · (.*?) · ", done.stderr)[5], "it is too early to say"
-        assert f"{found.words.capitalize()}. 11 of at most 12 labels:" in said
-        assert f"{found.words.capitalize()}." in done.stdout, "where it stands in the end"
-        assert f"to go       {found.words.capitalize()}." in call(folder, "show", "tickets").stdout
+        assert "more label" not in re.findall(r"tickets · (.*?) · ", done.stderr)[5], "it is too early to say"
+        assert f"Not proven yet: {found.words}." in said
+        assert f"Not proven yet: {found.words}." in done.stdout, "where it stands in the end"
+        assert f"certificate Not proven yet: {found.words}." in call(folder, "show", "tickets").stdout
         spent = " ".join(session(folder, "ham").stdout.split())
         pick = opened(folder).best()
         assert pick.more is not None
@@ -243,7 +243,7 @@ class TestLabel:
         call(folder, "revise", "tickets", "--pause")
         done = session(folder, "ham")
         assert asked_in(done.stderr) == []
-        assert "Paused: Nobody is asked for labels for now." in done.stdout
+        assert "Paused: Nobody is asked for labels now." in done.stdout
 
     def test_what_somebody_else_labels_is_said(self, folder: Path) -> None:
         call(folder, "revise", "tickets", "--budget", "1")
@@ -271,7 +271,7 @@ class TestTellAndShow:
         assert "no label yet" not in done.stdout
         assert document(folder, "best", "tickets")["pick"] is not None
         best = call(folder, "best", "tickets").stdout
-        assert "No label has been told yet" not in best
+        assert "No label is known yet" not in best
         assert "120 items in the pool; labels: 0 bought, 0 awaited, 0 skipped, 1 known without asking." in best
 
     def test_a_label_that_was_asked_for_is_new(self, folder: Path) -> None:
@@ -283,7 +283,7 @@ class TestTellAndShow:
         call(folder, "revise", "tickets", "--budget", "30")
         shown = call(folder, "show", "tickets").stdout
         assert "at most 30 labels" in shown
-        assert "within 2% of the best, confidence 95%, which it has not yet" in shown
+        assert "within 2 points of the best model (95% confidence), which is not so yet" in shown
         assert "120 in the pool" in shown
         assert "stream" not in shown
         assert "seen" not in shown

@@ -147,7 +147,7 @@ def test_a_file_wins_over_a_campaign_of_its_name_unless_the_storage_is_named(wor
 def test_people_read_the_sentence_and_where_the_page_is(words: Path) -> None:
     picked(words, "--out", "x.pick")
     done = run("report", "x.pick", "--out", "boss.html", folder=words)
-    assert done.stdout.startswith("Use c. On these 120 items no model is more than ")
+    assert done.stdout.startswith("Use c.\nProven: c is at most ")
     assert done.stdout.endswith("The report is in boss.html.\n")
 
 

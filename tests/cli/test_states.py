@@ -73,7 +73,7 @@ def test_a_pick_says_how_it_ended_and_its_numbers_agree(tmp_path: Path, case: st
     answers = "0\n1\n0\n2\nq\n" if not options else ""
     document, said, _ = pick(tmp_path, *options, answers=answers)
     assert (document["state"]["name"], document["stopped"]) == (state, stopped)
-    step = "The same command goes on from here." if stopped == "quit" else document["state"]["next"]
+    step = "Run the same command to continue." if stopped == "quit" else document["state"]["next"]
     assert f"{document['state']['title']}: {document['state']['reason']} {step}" in said
     rounds, items = document["rounds"], document["items"]
     whole = f"{rounds:,} of {items:,}" if rounds < items else f"{items:,}"
@@ -95,11 +95,11 @@ def test_a_goal_that_was_not_reached_says_what_would_help(tmp_path: Path) -> Non
     document, said, _ = pick(tmp_path, "--labels", "y.csv", "--stop-gap", "0.01", "--budget", "20")
     assert document["reached"] is False
     assert document["goal"] == {"gap": 0.01, "confidence": 0.95, "kind": "population"}
-    assert "The goal was not reached: within 1% of the best model, with confidence 95%;" in said
-    assert "What would help: a larger --budget than 20; asking about more of them (--option query_scale=4);" in said
+    assert "The goal was not reached: within 1 point of the best model (95% confidence)." in said
+    assert "What would help: a larger --budget than 20; asking about more items (--option query_scale=4);" in said
     assert "--algorithm race, which often needs fewer labels for a proof." in said
     _, said, _ = pick(tmp_path, "--labels", "y.csv", "--stop-gap", "0.001", "--algorithm", "race", *SURE)
-    assert "nothing is proved so far. What would help: more items than these 300." in said
+    assert "What would help: more than 300 items." in said
 
 
 @pytest.mark.parametrize("algorithm", ["model-picker", "race", "importance-weighted"])
@@ -238,7 +238,7 @@ def test_who_labels_is_told_when_it_is_enough(tmp_path: Path) -> None:
     done = run("label", "c", "--storage", STORAGE, answers="dog\n" * 30, folder=tmp_path)
     said = " ".join(done.stderr.split())
     assert said.count("Won: The race was won after ") == 1
-    assert "Stop here, and use the pick." in said
+    assert "The pick is proven. Use the pick." in said
 
 
 FAILURES: dict[str, tuple[tuple[str, ...], str, int]] = {
@@ -329,7 +329,7 @@ def test_a_race_has_reached_its_own_goal_or_not_whatever_certificate_is_told(tmp
             tmp_path, "--labels", "y.csv", "--algorithm", "race", "--budget", "9", "--kind", kind
         )
         assert (document["reached"], document["state"]["name"]) == (False, "budget-spent")
-        assert "nothing is proved so far" in said
+        assert "Not proven yet." in said
 
 
 def test_label_efficient_spreads_its_budget_over_the_items_that_are_played(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_without_labels_nothing_is_known_and_it_says_what_to_label() -> None:
     assert len(found.label_next) == found.labels_needed == found.differing
     assert set(found.label_next) <= set(columns["id"])
     assert found.population is not None
-    assert found.population.sentence == "In general, nothing is proven about new and prod yet."
+    assert found.population.sentence == "In general, nothing is proven yet about new and prod."
 
 
 def test_labels_in_the_order_that_it_names_hold_at_any_time() -> None:
@@ -105,7 +105,7 @@ def test_labels_in_the_order_that_it_names_hold_at_any_time() -> None:
             bare["label"][bare["id"].index(item)] = told[item]
     assert found.verdict == "fail"
     assert found.difference.anytime
-    assert "whenever you look" in found.difference.sentence
+    assert found.difference.sentence.endswith("(95% confidence for each limit).")
     assert 0 < found.labels_needed < found.differing
 
 
@@ -213,7 +213,7 @@ def test_the_command_line_ends_with_the_verdict_and_writes_summaries(tmp_path: P
     done = run(*command, "--markdown", "m.md", folder=tmp_path, GITHUB_STEP_SUMMARY=str(tmp_path / "s.md"))
     assert (done.returncode, done.stdout.splitlines()[0]) == (
         0,
-        "PASS: new is not worse than prod by more than 1%, on these 400 items.",
+        "PASS: new is not worse than prod by more than 1 point on these 400 items.",
     )
     summary = (tmp_path / "m.md").read_text("utf-8")
     assert summary.startswith("### ✅ passed: new against prod\n\n| | |\n|---|---|\n")

@@ -73,9 +73,9 @@ def test_the_workers_forget_the_job_afterwards(cluster: Any, monkeypatch: pytest
 
     during, run = [], Dask.run
 
-    def watched(self: Dask, tasks: Any) -> Any:
+    def watched(self: Dask[Any, Any], tasks: Any, ahead: int | None = None) -> Any:
         during.append(len(jobs(self.client)))
-        return run(self, tasks)
+        return run(self, tasks, ahead)
 
     monkeypatch.setattr(Dask, "run", watched)
     small(engine="dask", scheduler=cluster.scheduler_address)

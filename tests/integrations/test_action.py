@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.integrations import tool_files
+
 yaml = pytest.importorskip("yaml")
 
 FOLDER = Path(__file__).parents[2] / "action"
@@ -97,3 +99,16 @@ def test_an_error_fails_the_job(tmp_path: Path) -> None:
     assert outputs["verdict"] == ""
     assert summary == ""
     assert not (tmp_path / "pwned").exists()
+
+
+def test_results_of_an_evaluation_tool_are_taken_with_the_score_that_is_named(tmp_path: Path) -> None:
+    rows = [
+        tool_files.promptfoo_row(item, place, model, f"{model} {item}", score=0.5 * place, success=place == 0)
+        for place, model in enumerate(["prod", "new"])
+        for item in range(20)
+    ]
+    tool_files.promptfoo_results(tmp_path / "results.json", rows)
+    inputs = {"results": "results.json", "champion": "prod", "challenger": "new"}
+    assert run_gate(tmp_path, **inputs)[0] == 0
+    assert run_gate(tmp_path, **inputs, label="pass")[0] == 1
+    assert run_gate(tmp_path, **inputs, task="other")[0] == 1

@@ -40,8 +40,8 @@ CARDS: dict[str, tuple[Callable[[], Any], str]] = {
     "certified pick": (lambda: mp.pick(NAMED, tolerance=0.1), "Use &lt;script&gt;"),
     "pick whose budget is spent": (lambda: mp.pick(NAMED, budget=2), "budget"),
     "pick without labels": (lambda: mp.pick(NAMED, lambda _: None), "There is no pick yet."),
-    "certificate": (lambda: mp.pick(NAMED, tolerance=0.1).certificate, "Proved, with confidence 95%"),
-    "empty certificate": (lambda: mp.ModelPicker(2).certificate(), "Nothing is proved yet"),
+    "certificate": (lambda: mp.pick(NAMED, tolerance=0.1).certificate, "Proven (95% confidence)"),
+    "empty certificate": (lambda: mp.ModelPicker(2).certificate(), "Not proven yet"),
     "results": (
         lambda: mp.compare(DIGITS, methods=["label-efficient"], budgets=[20], realizations=2, seed=0),
         "How often the best model was found",

@@ -15,7 +15,7 @@ from tests.test_docs import blocks
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of inspect_ai
 
-PAGE = Path(__file__).parents[2] / "docs" / "evaluations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "evaluations.md"
 COMMANDS = sorted(set(re.findall(r"^modelpicker (.+)$", PAGE.read_text(), re.MULTILINE)))
 
 

@@ -123,8 +123,9 @@ def test_a_log_that_was_stopped_has_fewer_items(tmp_path: Path) -> None:
     inspect_log(tmp_path, "good", answers("good", 6))
     inspect_log(tmp_path, "bad", answers("bad", 6), limit=4)
     found = mp.load_collection(tmp_path)
-    assert len(found) == 4
-    assert any("2 of 6 items were left out" in note for note in found.notes)
+    assert len(found) == 6
+    assert found.predictions[:, 0].tolist()[4:] == [mp.NOT_RUN] * 2
+    assert any("on 2 of 6 items, not every model was run" in note for note in found.notes)
 
 
 def test_a_log_without_its_header_is_read_as_far_as_it_goes(tmp_path: Path) -> None:

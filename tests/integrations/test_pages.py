@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGES = Path(__file__).parents[2] / "docs/integrations"
+PAGES = Path(__file__).parents[2] / "docs/how-to"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,12 @@ PLUGIN = [] if INSTALLED else ["-p", "modelpicker.integrations.pytest_plugin"]
     ("new", "more", "outcome", "says"),
     [
         ("[1] * 85 + [0] * 15", "", "passed", ""),
-        ("[1] * 60 + [0] * 40", "", "failed", "FAIL: new is worse than prod by more than 5%, on these 100 items."),
+        (
+            "[1] * 60 + [0] * 40",
+            "",
+            "failed",
+            "FAIL: new is worse than prod by more than 5 points on these 100 items.",
+        ),
         ("[1] * 9 + [None] * 91", "", "failed", "UNDECIDED: it is not proven yet"),
         ("[1] * 9 + [None] * 91", ", undecided='skip'", "skipped", ""),
         ("[1] * 9 + [None] * 91", ", undecided='pass'", "passed", ""),
@@ -34,7 +39,7 @@ PLUGIN = [] if INSTALLED else ["-p", "modelpicker.integrations.pytest_plugin"]
             "[1] * 80 + [0] * 20",
             ", require='better'",
             "failed",
-            "FAIL: new is not better than prod by more than 5%",
+            "FAIL: new is not better than prod by more than 5 points",
         ),
     ],
 )

@@ -221,24 +221,59 @@ def test_of_two_filters_one_is_chosen(tmp_path: Path) -> None:
     source = lm_eval_writing(tmp_path)
     found = mp.load_collection(source, label="exact_match,strict")
     assert found.measured is not None
-    assert found.measured.means() == [0.0, 0.0]
+    assert found.measured.means(found.predictions) == [0.0, 0.0]
     assert not any("perplexity" in note for note in found.notes)
 
 
-def test_items_that_a_model_was_not_run_on_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_items_that_a_model_was_not_run_on_are_kept_and_counted(tmp_path: Path) -> None:
     source = every_eval_ever(tmp_path)
     lines = (source / "bad_samples.jsonl").read_text().splitlines()
     (source / "bad_samples.jsonl").write_text("\n".join(lines[:20]) + "\n")
     found = mp.load_collection(source)
-    assert len(found) == 20
-    assert any("40 of 60 items were left out" in note and "not run: org/bad on 40" in note for note in found.notes)
+    assert len(found) == found.labelled == 60
+    bad = found.models.index("org/bad")
+    assert (found.predictions[:, bad] == mp.NOT_RUN).sum() == 40
+    assert (found.predictions[:, 1 - bad] != mp.NOT_RUN).all()
+    assert any("on 40 of 60 items" in note and "not run: org/bad on 40" in note for note in found.notes)
+    pick = mp.pick(source)
+    assert pick.model == "org/good"
+    assert pick.certificate is not None
+    assert pick.certificate.gap > 0.5  # what bad would have said of two thirds of the items, nobody knows
+    shown = run("collections", "show", source)
+    assert "org/bad" in shown.stdout
+    assert "40" in shown.stdout
+
+
+def test_grades_of_items_that_a_model_was_not_run_on_are_not_its_mistakes(tmp_path: Path) -> None:
+    rows = [
+        files.promptfoo_row(item, place, model, f"It is {said}", success=True, score=1.0 if item % 3 else 0.5)
+        for place, model in enumerate(files.MODELS)
+        for item, said in enumerate(files.answers(model))
+        if model == "good" or item % 3
+    ]
+    found = mp.load_collection(files.promptfoo_results(tmp_path / "results.json", rows))
+    assert found.measured is not None
+    assert found.measured.graded == 60
+    assert found.measured.means(found.predictions) == pytest.approx([50 / 60, 1.0])
+
+
+def test_errors_may_count_as_not_run(tmp_path: Path) -> None:
+    rows = [
+        files.promptfoo_row(item, place, model, said)
+        for place, model in enumerate(files.MODELS)
+        for item, said in enumerate(files.answers(model))
+    ]
+    rows[5] |= {"failureReason": 2, "error": "timeout", "score": 0, "success": False, "response": {}}
+    found = mp.load_collection(files.promptfoo_results(tmp_path / "results.json", rows), missing="not-run")
+    assert found.predictions[5].tolist()[0] == mp.NOT_RUN
+    assert any("1 answers are errors: nothing is known of the model there" in note for note in found.notes)
 
 
 def test_results_of_other_items_are_an_error(tmp_path: Path) -> None:
     source = every_eval_ever(tmp_path)
     text = (source / "bad_samples.jsonl").read_text()
     (source / "bad_samples.jsonl").write_text(text.replace('"sums_', '"other_'))
-    with pytest.raises(mp.InputError, match=r"no item was run with every model.*60 of 120 items"):
+    with pytest.raises(mp.InputError, match=r'model "org/bad" was run on 60 of 120 items, and on none of them'):
         mp.load_collection(source)
     (source / "bad_samples.jsonl").write_text(text.replace('"reference": ["4"]', '"reference": ["5"]'))
     with pytest.raises(mp.InputError, match=r"item 'sums_2' has the reference '4', but another model's has '5'"):
@@ -332,6 +367,24 @@ def test_each_prompt_with_each_provider_is_a_model(tmp_path: Path) -> None:
     )
 
 
+def test_models_of_promptfoo_are_in_its_order_and_have_the_same_names_in_both_of_its_files(tmp_path: Path) -> None:
+    rows = [
+        files.promptfoo_row(item, place, model, said)
+        for place, model in enumerate(files.MODELS)
+        for item, said in enumerate(files.answers(model))
+    ]
+    whole = files.promptfoo_results(tmp_path / "results.json", rows[::-1])  # answers come as they are ready
+    lines = files.write_lines(tmp_path / "out.jsonl", rows[::-1])
+    assert mp.load_collection(whole).models == mp.load_collection(lines).models == ("good", "bad")
+
+
+def test_the_csv_file_of_promptfoo_is_an_error_that_says_what_to_use(tmp_path: Path) -> None:
+    head = "n,[good] What is {{n}}?,Status,Score,Grader Reason,[bad] What is {{n}}?,Status,Score,Grader Reason"
+    (tmp_path / "out.csv").write_text(f"{head}\n1,2,PASS,1.00,ok,none,FAIL,0.00,no\n")
+    with pytest.raises(mp.InputError, match=r"occurs 2 times.*read as JSON: --output results\.json"):
+        mp.load_collection(tmp_path / "out.csv")
+
+
 def test_models_are_chosen_and_left_out_by_name(tmp_path: Path) -> None:
     source = every_eval_ever(tmp_path)
     assert mp.load_collection(source, models=["org/good"]).models == ("org/good",)
@@ -375,8 +428,8 @@ def test_a_preview_of_a_tools_results_shows_models_and_not_the_columns_of_the_fi
     assert [(column.name, column.role) for column in preview.columns] == [
         ("id", "id"),
         ("text", "shown"),
-        ("good · What is {{question}}?", "model"),
-        ("bad · What is {{question}}?", "model"),
+        ("good", "model"),
+        ("bad", "model"),
         ("label", "label"),
     ]
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import modelpicker as mp
+from modelpicker.campaigns.background_compiler import BackgroundCompiler
 from modelpicker.campaigns.state import transactions
 from modelpicker.server.live.group_commit import CommitQueue, CommitQueues
 from modelpicker.server.metrics import Metrics
@@ -22,7 +23,7 @@ def together(url: str, *makes: Callable[[CommitQueue], Any], commits: int = 1) -
     """What comes of changes that wait while another is under way: they go to disk in one commit, or so many."""
 
     async def run() -> list[Any]:
-        queues = CommitQueues(url, Metrics())
+        queues = CommitQueues(url, Metrics(), BackgroundCompiler())
         try:
             queue = await queues.find("group")
             await queue.do(lambda _: None)  # the campaign is loaded
@@ -173,7 +174,7 @@ def test_what_a_change_gave_up_on_is_done_all_the_same(url: str) -> None:
     mp.create_campaign(url, "group", models=MODELS)
 
     async def run() -> int:
-        queues = CommitQueues(url, Metrics())
+        queues = CommitQueues(url, Metrics(), BackgroundCompiler())
         try:
             queue = await queues.find("group")
             gone = asyncio.ensure_future(queue.ask([0, 1, 1, 0], None, "gone"))

@@ -10,6 +10,7 @@ import pytest
 from benchmarks.idle_campaigns import Client, use
 
 import modelpicker as mp
+from modelpicker.campaigns.background_compiler import BackgroundCompiler
 from modelpicker.server.live import group_commit
 from modelpicker.server.live.group_commit import CommitQueue, CommitQueues
 from modelpicker.server.metrics import Metrics
@@ -30,7 +31,7 @@ def within(url: str, work: Callable[[CommitQueues], Coroutine[Any, Any, Any]]) -
     """What comes of work with the campaigns of a storage."""
 
     async def run() -> Any:
-        opened = CommitQueues(url, Metrics())
+        opened = CommitQueues(url, Metrics(), BackgroundCompiler())
         try:
             return await work(opened)
         finally:

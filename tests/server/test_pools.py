@@ -235,6 +235,6 @@ def test_a_finished_pool_withdraws_its_questions_and_goes_on_if_somebody_says_so
     assert copy.best() == pick
     campaign.revise(finished=False)
     spent = campaign.best().state
-    assert (spent.name, "By now" in spent.reason or "Nothing is proved" in spent.reason) == ("budget-spent", True)
+    assert (spent.name, "is not proven yet" in spent.reason) == ("budget-spent", True)
     campaign.revise(budget=12)
     assert len(campaign.pending(20, lease=60, annotator="ann")) == 10

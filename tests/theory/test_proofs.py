@@ -1,4 +1,4 @@
-"""The inequalities that the proofs of docs/bounds.md rest on, on fine grids. Nothing here is random."""
+"""The inequalities behind the proofs of docs/how-it-works/bounds.md, on fine grids. Nothing here is random."""
 
 import math
 
@@ -17,7 +17,7 @@ def excess(share: object, probability: object, rate: object) -> np.ndarray[tuple
 
 @pytest.mark.parametrize("scale", [0.05, 0.3, 1.0, 2.0, 4.0, 30.0])
 def test_the_lemma_of_the_regret_holds_with_a_smaller_constant_and_every_query_scale(scale: float) -> None:
-    """f <= η² is the paper's, at scale 1; (e - 2) η² is proved, and (e - 2) η² / β with any scale up to 4."""
+    """f <= η² is the paper's, at scale 1; (e - 2) η² is proven, and (e - 2) η² / β with any scale up to 4."""
     rates = np.geomspace(1e-5, 1.0, 801)[None, :]
     chances = np.minimum(1.0, np.maximum(scale * SHARES * (1 - SHARES), rates))
     largest = (excess(SHARES, chances, rates) / rates**2).max()
@@ -108,7 +108,7 @@ def test_sums_of_roots_and_of_inverse_roots_are_bounded_as_the_proofs_say() -> N
 
 
 def test_when_the_papers_count_of_rounds_for_an_accuracy_gap_is_enough() -> None:
-    """ln²(k/ε) / ln k, which is proved, is at most the paper's ln k ln²(1/ε) just if (ln k - 1)(ln(1/ε) - 1) >= 1;
+    """ln²(k/ε) / ln k, which is proven, is at most the paper's ln k ln²(1/ε) just if (ln k - 1)(ln(1/ε) - 1) >= 1;
     with two models it never is."""
     for models in (2, 3, 8, 20, 1_000):
         for wanted in (0.5, 0.2, 0.13, 0.05, 1e-6):

@@ -1,9 +1,10 @@
 """The contract of an algorithm: observe rounds, learn labels, name the best model, be saved and restored."""
 
 import dataclasses
+import json
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,7 @@ from modelpicker.certificates.certificate import (
     check_kind,
     state,
 )
-from modelpicker.certificates.recorder import Recorder
+from modelpicker.certificates.leader_recorder import load_recorder, new_recorder
 from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.certificates.wealth import power
 from modelpicker.coins import check_seed, draw_coins
@@ -45,8 +46,10 @@ from modelpicker.kernels.primitives import (
 )
 from modelpicker.label import AnyLabel
 from modelpicker.losses import ACCURATE, Loss, read_loss
+from modelpicker.packing import packed, unpacked
 
-STATE_VERSION = 4
+STATE_VERSION = 5
+OLDEST_READ = 4  # the oldest version of a state that can still be read
 COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at a time
 
 
@@ -125,7 +128,7 @@ class Algorithm(ABC):
         self.spared = np.zeros(1, dtype=np.int64)
         """One place: how often a model was not asked in a round."""
         self.state = self.start(len(self.models))
-        self.recorder = Recorder(len(self.models), loss=self.loss)
+        self.recorder = new_recorder(len(self.models), loss=self.loss)
         self._open: dict[int, OpenQuery] = {}
         self._drawn_from = 0
         self._drawn: list[list[float]] = []
@@ -194,10 +197,6 @@ class Algorithm(ABC):
     def open_queries(self) -> tuple[int, ...]:
         """The rounds whose labels have been asked for and not come yet."""
         return tuple(self._open)
-
-    def chance_of(self, number: int) -> float:
-        """The probability of an open query."""
-        return self._open_query(number).probability
 
     @property
     def scale(self) -> float:
@@ -307,13 +306,13 @@ class Algorithm(ABC):
         return None
 
     def proof(self, confidence: float, kind: CertificateKind) -> float | None:  # noqa: ARG002 (for those who have one)
-        """The gap that the algorithm itself has proved, 1 if none yet; None if it leaves that to its evidence."""
+        """The gap that the algorithm itself has proven, 1 if none yet; None if it leaves that to its evidence."""
         return None
 
     @contextmanager
     def all_or_nothing(self, number: int = -1) -> Iterator[None]:
         """If what is done meanwhile fails or is interrupted, the picker is as it was, and the round's query too."""
-        arrays = (self.clock, self.spared, *self.state)
+        arrays = (self.clock, self.spared, *self.in_use().values())
         before = [array.copy() for array in arrays]
         seen = self.recorder.kept
         query = self._open.get(number)
@@ -322,7 +321,7 @@ class Algorithm(ABC):
         except BaseException:
             for array, copy in zip(arrays, before, strict=True):
                 array[...] = copy
-            self.recorder.kept = seen
+            self.recorder.put_back(seen)
             self._open.pop(number, None)
             if query is not None:
                 self._open[number] = query
@@ -345,6 +344,7 @@ class Algorithm(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything this picker is, in a form that JSON can hold."""
+        evidence = self.recorder.document()
         return {
             "version": STATE_VERSION,
             "algorithm": self.name,
@@ -354,11 +354,11 @@ class Algorithm(ABC):
             "loss": None if self.loss == ACCURATE else self.loss.to_json(),
             "clock": self.clock.tolist(),
             "spared": int(self.spared[0]),
-            "state": {field: array.tolist() for field, array in self.state._asdict().items()},
-            "evidence": self.recorder.document(),
-            "checksum": self._checksum(),
+            "state": {field: packed(array) for field, array in self.in_use().items()},
+            "evidence": evidence,
+            "checksum": checksum_of((self.clock, *self.in_use().values()), json.dumps(evidence)),
             "open": [
-                [number, query.probability, query.row.codes.copy(), query.row.classes.copy()]
+                [number, query.probability, packed(np.array(query.row.codes)), query.row.classes.copy()]
                 for number, query in self._open.items()
             ],
         }
@@ -375,10 +375,10 @@ class Algorithm(ABC):
             raise StateError(
                 f"this is not a state of {cls.name}, but of {found!r}; load it with the class that saved it."
             )
-        if blob.get("version") != STATE_VERSION:
+        if blob.get("version") not in range(OLDEST_READ, STATE_VERSION + 1):
             raise StateError(
-                f"this state has version {blob.get('version')!r}, but this modelpicker reads version "
-                f"{STATE_VERSION}; use the modelpicker that saved it."
+                f"this state has version {blob.get('version')!r}, but this modelpicker reads versions "
+                f"{OLDEST_READ} to {STATE_VERSION}; use the modelpicker that saved it."
             )
         try:
             priced = {} if blob["loss"] is None else {"loss": read_loss(blob["loss"])}
@@ -397,21 +397,42 @@ class Algorithm(ABC):
     def _load(self, blob: Mapping[str, Any]) -> None:
         """Take over clock, arrays and open queries from a saved state."""
         arrays = {"clock": self.clock, **self.state._asdict()}
-        for field, value in {"clock": blob["clock"], **blob["state"]}.items():
-            array = np.array(value, dtype=arrays[field].dtype)
-            if array.shape != arrays[field].shape:
-                raise self.damaged(f"{field} has shape {array.shape}, not {arrays[field].shape}")
-            arrays.pop(field)[...] = array
+        saved = blob["state"] if blob["version"] == STATE_VERSION else self.upgraded(blob["state"])
+        for field, value in {"clock": blob["clock"], **saved}.items():
+            array, place = unpacked(value, arrays[field].dtype), arrays.pop(field)
+            if field in self.rows_in_use():
+                place = place[: len(array)]
+                array = array if array.size else place
+            if array.shape != place.shape:
+                raise self.damaged(f"{field} has shape {array.shape}, not {place.shape}")
+            place[...] = array
         if arrays:
             raise self.damaged(f"it lacks {', '.join(arrays)}")
         self.spared[0] = blob["spared"]
-        self.recorder = Recorder.load(len(self.models), blob["evidence"], self.loss)
-        if blob["checksum"] != self._checksum():
+        self.recorder = load_recorder(len(self.models), blob["evidence"], self.loss)
+        if blob["version"] == STATE_VERSION:
+            checksum = checksum_of((self.clock, *self.in_use().values()), json.dumps(blob["evidence"]))
+        else:
+            checksum = self._old_checksum(blob["state"])
+        if blob["checksum"] != checksum:
             raise self.damaged("its checksum is wrong")
         self.check_state()
         for entry in blob["open"]:
             number, query = self._restored_query(*entry)
             self._open[number] = query
+
+    def rows_in_use(self) -> Mapping[str, int]:
+        """Of arrays that are filled row by row as need be: how many rows are in use, by their names."""
+        return {}
+
+    def in_use(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays of the state, as far as there is something in them."""
+        arrays: dict[str, npt.NDArray[Any]] = self.state._asdict()
+        return arrays | {field: arrays[field][:rows] for field, rows in self.rows_in_use().items()}
+
+    def upgraded(self, saved: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arrays of a state that an older modelpicker saved, as they are now."""
+        return saved
 
     def damaged(self, how: str) -> StateError:
         """The error for a saved state that can't be right."""
@@ -419,7 +440,7 @@ class Algorithm(ABC):
 
     def check_state(self) -> None:
         """Refuse a state that kernels, which trust it, could go astray with."""
-        for field, array in self.state._asdict().items():
+        for field, array in self.in_use().items():
             least = -np.inf if field in self.signed else 0.0
             if array.dtype.kind == "f" and not (np.isfinite(array) & (array >= least)).all():
                 raise self.damaged(f"{field} is {brief(array.tolist())}")
@@ -427,9 +448,10 @@ class Algorithm(ABC):
                 raise self.damaged(f"{field} is {brief(array.tolist())}")
 
     def _restored_query(
-        self, number: int, probability: float, codes: list[int], classes: list[ClassName]
+        self, number: int, probability: float, row: object, classes: list[ClassName]
     ) -> tuple[int, OpenQuery]:
         """An open query from a saved state, if it can be one."""
+        codes = row if isinstance(row, list) else unpacked(row, np.int64).tolist()
         known = len(codes) == len(self.models) and all(
             type(code) is int and NOT_RUN <= code < len(classes) for code in codes
         )
@@ -439,13 +461,12 @@ class Algorithm(ABC):
             raise self.damaged(f"no query of round {brief(number)} is like that")
         return number, OpenQuery(float(probability), Row(list(codes), list(classes)))
 
-    def _checksum(self) -> int:
-        """Guards compiled kernels, which trust their state, from one that was damaged on its way."""
-        checksum = 0
+    def _old_checksum(self, saved: Mapping[str, Any]) -> int:
+        """The checksum of a state of version 4: of all arrays as they were, and of the evidence."""
+        arrays = self.state._asdict()
+        stored = [np.array(value, dtype=arrays[field].dtype) for field, value in saved.items()]
         evidence = self.recorder.take_in() if self.recorder.watches else ()
-        for array in (self.clock, *self.state, *evidence):
-            checksum = zlib.crc32(array.astype(array.dtype.newbyteorder("<")).tobytes(), checksum)
-        return checksum
+        return checksum_of((self.clock, *stored, *evidence))
 
     def _open_query(self, number: object) -> OpenQuery:
         """The open query of a round, or an error that says why there is none."""
@@ -502,6 +523,15 @@ class Algorithm(ABC):
         """Room that interpreted kernels use within a round."""
         room: Scratch = listed(new_scratch(len(self.models), len(self.models)))
         return room
+
+
+def checksum_of(arrays: Iterable[npt.NDArray[Any]], text: str = "") -> int:
+    """Guards compiled kernels, which trust their state, from one that was damaged on its way."""
+    checksum = zlib.crc32(text.encode())
+    for array in arrays:
+        portable = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        checksum = zlib.crc32(portable.data.cast("B") if portable.size else b"", checksum)
+    return checksum
 
 
 def kernel_row(codes: list[int]) -> list[int]:

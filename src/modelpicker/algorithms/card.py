@@ -22,8 +22,7 @@ def algorithm_card(picker: "Algorithm") -> str:
             "No label yet", f"<p>It chooses among {models}. Call observe(row) for each item.</p>", *parts
         )
     sure = picker.certificate()
-    proved = sure.sentence if sure.gap < 1.0 else "This is an estimate. Nothing is proved yet."
-    parts.append(f'<p class="sure {"proved" if sure.gap < 1.0 else "open"}">{safe(proved)}</p>')
+    parts.append(f'<p class="sure {"proved" if sure.gap < 1.0 else "open"}">{safe(sure.sentence)}</p>')
     return html_card(f"{picker.recommended} is the best so far", *parts, _standing(picker))
 
 

@@ -14,7 +14,7 @@ class AlgorithmDescription:
     Args:
         summary: what it does, in one line.
         when_to_use: when to choose it, in one sentence.
-        promises: what is proved about it, in one sentence.
+        promises: what is proven about it, in one sentence.
         options: what it is made with besides models and seed, in the order of its `__init__`.
     """
 

@@ -2,14 +2,15 @@
 
 All models run behind one leader. A round is queried, for certain, if a model that is still in the race differs from
 the leader. A model is out as soon as enough money has been won by betting that the leader beats it
-(`modelpicker.certificates.wealth`, docs/race.md). When all others are out, the leader is within the tolerance of
-the best, and nothing is asked any more, unless a watch is kept: then a few labels show whether that has changed,
-and if so, Race goes on as Model Picker does.
+(`modelpicker.certificates.wealth`, docs/how-it-works/race.md). When all others are out, the leader is within the
+tolerance of the best, and nothing is asked any more, unless a watch is kept: then a few labels show whether that
+has changed, and if so, Race goes on as Model Picker does.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from modelpicker.algorithms.description import AlgorithmDescription
 from modelpicker.algorithms.runner import Kernel
 from modelpicker.algorithms.validation import Models, read_price
 from modelpicker.certificates.certificate import CertificateKind, Certified
+from modelpicker.certificates.credit import MOST_ROWS, MOST_SINGLES, NO_ROW, ROWS, SINGLES, give_credit, open_row
 from modelpicker.certificates.stop_rule import CONFIDENCE
 from modelpicker.certificates.wealth import (
     BETS,
@@ -70,7 +72,7 @@ FALSE_ALARM = 200.0  # labels of a watch, at least, in the mean before a false a
 
 
 class RaceState(NamedTuple):
-    """What Race remembers; a place a model, but for `standing`, `race` and `luck`."""
+    """What Race remembers; a place a model, unless the name or a comment says otherwise."""
 
     losses: Floats  # mistakes on labels; who is out is charged what the leader is
     standing: Ints
@@ -80,7 +82,12 @@ class RaceState(NamedTuple):
     led: Ints  # rounds as the leader
     money: Floats  # [model, bet], since its opponent is its opponent
     earned: Floats  # wealth from opponents before
-    credit: Floats  # [model, opponent]: by how much credit has multiplied it
+    credit: Floats  # [row, model]: by how much the credit of a leader has multiplied it, a row per leader
+    place: Ints  # the row of each model; NO_ROW for those that have not led
+    owner: Ints  # whose row it is
+    single: Floats  # the same credit for opponents without a row, an entry for two models
+    pair: Ints  # [entry, model and opponent]
+    given: Ints  # how many rows and entries were given out
     opponent: Ints
     begun: Ints  # the last round before its opponent was its opponent
     until: Ints  # the last round that it was bet against
@@ -159,7 +166,7 @@ def look_at(state: RaceState, settings: RaceSettings, i: int, told: bool) -> Non
 
 
 def finish(state: RaceState) -> None:
-    """The race is won once everybody else is proved to be beaten."""
+    """The race is won once everybody else is proven to be beaten."""
     left = 0
     for i in range(len(state.places)):
         left += i != state.race[FIRST_PLACE] and state.places[i] != BEATEN
@@ -205,6 +212,8 @@ def cheapest_close(state: RaceState, settings: RaceSettings, ahead: int) -> int:
 def hand_over(state: RaceState, leader: int) -> None:
     """Another model leads: who was beaten by the old leader is in the race again until this one beats it too."""
     ahead = state.behind[leader]
+    if state.race[WARM] > 0:
+        open_row(state, leader, state.race[FIRST_PLACE])
     state.race[FIRST_PLACE] = leader
     state.places[leader] = IN
     for i in range(len(state.places)):
@@ -278,6 +287,7 @@ def chance(
 def start_bets(state: RaceState, settings: RaceSettings, t: int) -> None:
     """Bet against everybody from the next round on."""
     state.race[WARM] = t
+    open_row(state, state.race[FIRST_PLACE], state.race[FIRST_PLACE])
     for i in range(len(state.places)):
         if state.places[i] == IN:
             begin(state, settings, i, t)
@@ -398,22 +408,23 @@ class Race(Algorithm):
     ...         race.learn(decision.round, "dog")
     >>> race.labels_used, race.recommended, race.won
     (21, 'large', 21)
-    >>> race.certificate(kind="population").sentence[:79]
-    "The accuracy of large is within 5% of the best model's, with confidence 95%, wh"
+    >>> print(race.certificate(kind="population").sentence)
+    Proven: large is at most 5 points less accurate than the best model (95% confidence).
+    Of all items like these, if items are drawn independently from one distribution.
     """
 
     name: ClassVar[str] = "race"
     about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
         summary="Queries where a model that may still be best differs from the leader; stops by itself.",
         when_to_use="Use it if all items come from one source: it needs the fewest labels.",
-        promises="If items come from one source, it stops when the leader is proved to be within the tolerance of "
+        promises="If items come from one source, it stops when the leader is proven to be within the tolerance of "
         "the best model.",
         options=(
             replace(CONFIDENCE, help="The probability, at least, that the proof is right.", advice="as it is"),
             Option(
                 "tolerance",
                 float,
-                "It stops when the leader is proved to be at most this much less accurate than the best model.",
+                "It stops when the leader is proven to be at most this much less accurate than the best model.",
                 0.01,
                 low=0.0,
                 high=1.0,
@@ -476,7 +487,11 @@ class Race(Algorithm):
             self.options["price"] = self.price.tolist()
 
     def start(self, models: int) -> RaceState:
-        """Everybody in the race and tied, no bet made."""
+        """Everybody in the race and tied, no bet made.
+
+        The memory of rows that no leader has needed yet is never touched, so the system does not give it out.
+        """
+        rows, singles = min(models, MOST_ROWS), min(models * models, MOST_SINGLES)
         return RaceState(
             losses=np.zeros(models),
             standing=np.array([0, models]),
@@ -486,7 +501,12 @@ class Race(Algorithm):
             led=np.zeros(models, dtype=np.int64),
             money=np.zeros((models, len(BETS))),
             earned=np.ones(models),
-            credit=np.ones((models, models)),
+            credit=np.zeros((rows, models)),
+            place=np.full(models, NO_ROW, dtype=np.int64),
+            owner=np.zeros(rows, dtype=np.int64),
+            single=np.zeros(singles),
+            pair=np.zeros((singles, 2), dtype=np.int64),
+            given=np.zeros(2, dtype=np.int64),
             opponent=np.zeros(models, dtype=np.int64),
             begun=np.full(models, NEVER),
             until=np.full(models, NEVER),
@@ -515,9 +535,38 @@ class Race(Algorithm):
     def check_state(self) -> None:
         """Leader and opponents must be models, and places what places are."""
         super().check_state()
-        named = [int(self.state.race[FIRST_PLACE]), *self.state.opponent.tolist()]
-        if not (min(named) >= 0 and max(named) < len(self.models) and set(self.state.places.tolist()) <= {0, 1, 2}):
+        state, models = self.state, len(self.models)
+        named = [state.race[FIRST_PLACE], *state.opponent, *state.owner, *state.pair.ravel()]
+        if not (min(named) >= 0 and max(named) < models and set(state.places.tolist()) <= {0, 1, 2}):
             raise self.damaged("it has places that there are not")
+        rows = self.rows_in_use()["owner"]
+        led = np.flatnonzero(state.place != NO_ROW)
+        known = (state.given >= 0).all() and ((state.place[led] >= 0) & (state.place[led] < rows)).all()
+        if not (known and (state.owner[state.place[led]] == led).all()):
+            raise self.damaged("it has rows of credit that there are not")
+
+    def rows_in_use(self) -> dict[str, int]:
+        """The rows of leaders so far, and the single entries."""
+        rows = min(int(self.state.given[ROWS]), len(self.state.credit))
+        singles = min(int(self.state.given[SINGLES]), len(self.state.single))
+        return {"credit": rows, "owner": rows, "single": singles, "pair": singles}
+
+    def upgraded(self, saved: Mapping[str, Any]) -> Mapping[str, Any]:
+        """In older states there was credit of every two models."""
+        dense = np.array(saved["credit"], dtype=np.float64)
+        models, state = len(self.models), self.start(len(self.models))
+        if dense.shape != (models, models):
+            raise self.damaged(f"credit has shape {dense.shape}, not {(models, models)}")
+        leader = int(saved["race"][FIRST_PLACE]) if saved["race"][WARM] > 0 else NO_ROW
+        many = [one for one in range(models) if one == leader or (dense[:, one] != 1.0).sum() > 1]
+        for opponent in many:
+            open_row(state, opponent, leader)
+            state.credit[state.place[opponent]] = dense[:, opponent]
+        for i, opponent in np.argwhere(dense != 1.0).tolist():
+            if state.place[opponent] == NO_ROW:
+                give_credit(state, i, opponent, dense[i, opponent])
+        kept = ("credit", "place", "owner", "single", "pair", "given")
+        return {**saved, **{field: getattr(state, field).tolist() for field in kept}}
 
     @property
     def scale(self) -> float:

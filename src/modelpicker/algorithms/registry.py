@@ -129,7 +129,7 @@ def _checked(found: object, name: str | None) -> type[Algorithm]:
         lacks = sorted({*getattr(found, "__abstractmethods__", ()), *(() if hasattr(found, "name") else ("name",))})
         raise InputError(
             f"algorithm {name}: {found.__qualname__} is not whole, it has no {', '.join(lacks)}. "
-            "modelpicker.check_algorithm runs all checks on it (docs/kernels.md).",
+            "modelpicker.check_algorithm runs all checks on it (docs/how-it-works/kernels.md).",
             parameter="algorithm",
         )
     if name is None:
@@ -140,7 +140,7 @@ def _checked(found: object, name: str | None) -> type[Algorithm]:
         )
     raise InputError(
         f"algorithm {name}: {brief(found)} is not a class that inherits from "
-        "modelpicker.Algorithm. docs/kernels.md has "
+        "modelpicker.Algorithm. docs/how-it-works/kernels.md has "
         "a whole example, and modelpicker.check_algorithm runs all checks on one.",
         parameter="algorithm",
     )

@@ -32,8 +32,9 @@ from modelpicker.kernels.primitives import (
 # Fields of a picker's clock: rounds observed, labels learned.
 ROUNDS, LABELS = range(2)
 
-# Why `play_rounds` returned: no more rounds, the budget is spent, the stop rule holds, the algorithm has finished.
-END, BUDGET, CERTIFIED, WON = range(4)
+# Why `play_rounds` returned: no more rounds, the budget is spent, the stop rule holds, the algorithm has finished,
+# evidence of the model that stands best must be found first.
+END, BUDGET, CERTIFIED, WON, UNREAD = range(5)
 
 # Rounds that take about as long, interpreted, as it takes to call compiled code, and to load Numba.
 FEW = 8
@@ -324,7 +325,8 @@ class Runner:
     def worth_compiling(self, rounds: int) -> bool:
         """Whether compiled code is quicker for so many more rounds, the wait for Numba included."""
         self._interpreted += rounds
-        return rounds >= FEW and (self.play.ready or self._interpreted >= MANY)
+        waited = self._interpreted >= MANY and not self.play.on_its_way
+        return rounds >= FEW and (self.play.ready or waited)
 
 
 @cache

@@ -26,6 +26,7 @@ from modelpicker.campaigns.settings import CampaignSettings
 from modelpicker.campaigns.sources import FileSource
 from modelpicker.campaigns.storage.sqlite_files import is_sqlite
 from modelpicker.collections import ModelCollection, load_collection
+from modelpicker.collections.scanned import ScannedItems
 from modelpicker.encoding import ClassName, Missing
 from modelpicker.errors import ConflictError, InputError, brief
 from modelpicker.kernels.primitives import ABSTAINED
@@ -36,7 +37,7 @@ FILE = "file"
 ROUNDS_AT_ONCE = 500
 
 FeedStopped: TypeAlias = Literal["end", "budget", "waiting", "certified", "won"]
-"""Why nothing more is asked: all items were seen, the budget is spent, somebody else is asked, or it is proved."""
+"""Why nothing more is asked: all items were seen, the budget is spent, somebody else is asked, or it is proven."""
 Fed: TypeAlias = FeedStopped | Literal["query", "going on"]
 """What asking about some items came to: why it stopped, that a label is asked for, or none of these yet."""
 
@@ -77,8 +78,10 @@ def begin_file_campaign(
     return begin_campaign(storage, name, settings)
 
 
-def fingerprint_of(collection: ModelCollection) -> str:
+def fingerprint_of(collection: ModelCollection | ScannedItems) -> str:
     """What stands for the models, the items and their predictions: labels, and their classes, may come later."""
+    if isinstance(collection, ScannedItems):
+        return collection.fingerprint
     said, codes = np.unique(collection.predictions, return_inverse=True)
     codes = codes.reshape(collection.predictions.shape)
     silent = int((said < 0).sum())  # an abstention, and a model that was not run

@@ -151,7 +151,7 @@ def _make_pool(whole: ModelCollection, header: Mapping[str, Any], goal: Mapping[
 
 
 def _replay(pool: PoolPicker, answers: Iterable[PoolAnswer], path: Path) -> Course:
-    """Tell a pool all answers, and note who was recommended after each, and what was proved."""
+    """Tell a pool all answers, and note who was recommended after each, and what was proven."""
     labels, recommended, proved = [], [], []
     for answer in replay_answers(pool, answers, path):
         if answer.label is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from modelpicker.algorithms.registry import AlgorithmChoice, find_algorithm, mak
 from modelpicker.algorithms.told_labels import check_answers, losses_by, tell
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.input.judges import fields_at, judge_reading, names_at, with_judge_apart
+from modelpicker.campaigns.offline_large import refuse_with_engine, scan_items, with_told
 from modelpicker.campaigns.offline_pool import (
     AskLabel,
     ask_pool,
@@ -47,6 +48,7 @@ from modelpicker.collections.spelling import EXACT
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array, ClassName, Missing, Row, check_missing
 from modelpicker.errors import InputError, brief
+from modelpicker.experiments.engines import EngineName, Workforce
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Floats
 from modelpicker.label import Label, read_label
 from modelpicker.losses import Loss
@@ -110,8 +112,8 @@ class Run:
     missing: Missing = "abstained"
     """What an abstention of the source stands for: where `missing` was not said when it was read."""
     stopped: str = "end"
-    unanswered: dict[int, float] = field(default_factory=dict)
-    """Rounds whose label was asked for and is not there, with the probabilities of their queries."""
+    unanswered: list[int] = field(default_factory=list)
+    """Rounds whose label was asked for and is not there, in order."""
     labelled: dict[int, Floats] = field(default_factory=dict)
     """Rounds whose label was bought, with what it says of every model, where models are dropped."""
     course: list[Course] = field(default_factory=list)
@@ -149,7 +151,7 @@ class Run:
         self.course.append(self._course_of(trace, labels))
         for place in np.flatnonzero(trace.queried).tolist():
             if labels[place] == ABSTAINED:
-                self.unanswered[first + place] = float(trace.probability[place])
+                self.unanswered.append(first + place)
             elif self.picker.drops:
                 self.labelled[first + place] = self._losses_by(labels[place], rows[place])
 
@@ -221,11 +223,10 @@ class Run:
 
     def pick(self) -> Pick:
         """What came of it so far."""
-        picker = self.picker
-        waiting = {number: picker.chance_of(number) for number in picker.open_queries}
+        picker, waiting = self.picker, self.picker.open_queries
         evidence = PickEvidence(
             covered=picker.rounds,
-            unanswered=self.unanswered | waiting,
+            unanswered=sorted({*self.unanswered, *waiting}),
             counts=Counted(picker.labels_used, len(waiting), len(self.unanswered)),
             labels=[picker.labels_used] * len(picker.models),
             labelled=self.labelled,
@@ -335,13 +336,17 @@ def pick(
     play_unlabelled: bool = False,
     same: SameAnswer = EXACT,
     missing: Missing = "abstained",
+    engine: EngineName | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
     **reading: Any,
 ) -> Pick:
     """Pick the best model of a collection, buying only the labels that are needed.
 
     Args:
-        source: a file, a collection, the name of one that ships, a data frame, or a mapping of arrays. If `models`
-            are fitted estimators or functions by name: what they predict for (`ModelCollection.from_models`).
+        source: a file, a folder or a pattern such as "folder/*.parquet", a collection, the name of one that ships,
+            a data frame, or a mapping of arrays. If `models` are fitted estimators or functions by name: what they
+            predict for (`ModelCollection.from_models`).
         labels: where labels come from. An array or a list with one label per item; a mapping from the items' ids,
             or from their places where they have no ids; a file of labels: only those that are asked for are looked
             at. The answers of an earlier pick (`NAME.pool.jsonl`, `NAME.pick.db`): a pool uses all of them. Or a
@@ -380,6 +385,10 @@ def pick(
             function of two answers, as `merge_answers` has it. Labels go through the same rule.
         missing: what an empty cell stands for. "abstained": the model has no answer, which counts as wrong.
             "not-run": it was not run for this item, and nothing is known of it.
+        engine: for a pool in files larger than memory: "threads" of this process, or the workers of a "dask"
+            cluster, scan the files in parallel. Only items on which models differ are kept. The pick is the same.
+        workers: how many; by default one per core.
+        scheduler: the address of a Dask scheduler that is running.
         reading: how the source is read, as `load_collection` has it: `models`, `fields`, `label`, `id`, …
 
     >>> found = pick("digits", tolerance=0.05)
@@ -401,6 +410,12 @@ def pick(
     )
     pools = PoolOptions(judge, warm, price, label_noise, slice, same)
     pools.check(chosen)
+    if engine is not None or workers is not None or scheduler is not None:
+        how = Workforce(engine or "threads", workers, scheduler)
+        pools.check_scanned(chosen, loss)
+        near = GAP.default if tolerance is None else tolerance
+        goal = {"seed": seed, "confidence": confidence, "tolerance": near, "loss": loss}
+        return _pick_scanned(source, labels, {**reading, "missing": missing}, how, pools, goal, budget)
     if isinstance(reading.get("models"), Mapping):
         source = ModelCollection.from_models(reading.pop("models"), source, classes=reading.pop("classes", None))
     named = dict(reading)
@@ -445,6 +460,31 @@ def pick(
     return run.play_all()
 
 
+def _pick_scanned(
+    source: object,
+    labels: object,
+    reading: Mapping[str, Any],
+    how: Workforce,
+    pools: "PoolOptions",
+    goal: dict[str, Any],
+    budget: int | None,
+) -> Pick:
+    """Pick from files of which only the items on which models differ are kept."""
+    asked = callable(labels) or _has_kinds(labels)
+    read = Reading(**{name: value for name, value in reading.items() if value is not None})
+    mapped = isinstance(labels, Mapping) and not any(_is_column(value) for value in labels.values())
+    items = scan_items(source, replace(read, labels_elsewhere=not (labels is None or asked or mapped)), how)
+    if not asked and labels is not None:
+        items = with_told(items, labels, read)
+    if not asked and not items.labelled:
+        raise InputError("there are no labels: pass labels=, an array, a mapping, a file, or a function to ask.")
+    whole = cast("ModelCollection", items)  # as far as a pool needs it
+    _, pool, _ = pools.make(whole, {}, brief(source), goal)
+    if not asked:
+        return look_up_pool(pool, budget)[0]
+    return ask_pool(pool, whole, labels if callable(labels) else _looked_up(whole, labels), budget)
+
+
 def stream_costs(source: CollectionSource, kind: type[Algorithm], loss: object, price: object) -> dict[str, Any]:
     """What mistakes and models cost, as options of an algorithm on a stream; only what is given."""
     found: dict[str, Any] = {}
@@ -475,6 +515,19 @@ class PoolOptions:
         refuse_warm_of_stream(self.warm)
         if self.slice is not None:
             raise InputError("slice: only a pool can use it; leave it out, or take the items as a pool.")
+
+    def check_scanned(self, setting: Setting, loss: object) -> None:
+        """An error if something is used that needs all items in memory."""
+        refuse_with_engine(
+            {
+                "setting='stream'": setting == "stream",
+                "judge": self.judge is not None,
+                "warm": self.warm is not None,
+                "slice": self.slice is not None,
+                "same": not SameAnswers.of(self.same).plain,
+                "loss='balanced'": isinstance(loss, str) and loss == "balanced",
+            }
+        )
 
     def make(
         self, whole: ModelCollection, reading: Mapping[str, Any], name: str, goal: dict[str, Any]

@@ -99,7 +99,7 @@ def _picked(pool: PoolPicker, trace: PoolTrace, budget: int | None, given: int) 
 
 
 def _course_of(pool: PoolPicker, trace: PoolTrace) -> Course:
-    """Who was recommended after each label, and what was proved by then."""
+    """Who was recommended after each label, and what was proven by then."""
     first = pool.labels_used - trace.labels_used + 1
     return Course(
         tuple(range(first, first + len(trace))),

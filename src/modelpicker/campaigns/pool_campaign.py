@@ -293,7 +293,7 @@ class PoolCampaign(Campaign):
             return projection.picker.outlook(labels)
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
-        """What is proved about the pick, of exactly the items that are in the pool, whenever you look.
+        """What is proven about the pick, of exactly the items that are in the pool, whenever you look.
 
         Args:
             confidence: the probability, at least, that no such statement, made at any time, is ever wrong.

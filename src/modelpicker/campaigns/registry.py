@@ -96,7 +96,7 @@ def create_campaign(
     """Begin a campaign: on a stream, whose items arrive one by one; or on a pool, whose items are all there.
 
     A pool is a file, a collection or a data frame. What is asked next is decided when somebody is ready to answer,
-    and it ends when the pick is proved for exactly these items. Only models, classes, budget, overlap,
+    and it ends when the pick is proven for exactly these items. Only models, classes, budget, overlap,
     overlap_rule, ask_for, same, missing and seed go with it.
 
     Args:

@@ -81,7 +81,7 @@ def _is_a_model(column: str) -> str:
 def make_pool(
     whole: ModelCollection, chosen: object, reading: Mapping[str, Any], *, judge: object = None, **goal: Any
 ) -> PoolPicker:
-    """The pool of a collection, with slices if these are wanted; `goal` has the seed and what is to be proved."""
+    """The pool of a collection, with slices if these are wanted; `goal` has the seed and what is to be proven."""
     if chosen is None:
         return PoolPicker(whole, judge=judge, **goal)
     values, column = slice_values(whole, chosen, reading)

@@ -1,6 +1,6 @@
-"""How accurate a model is on exactly these items, whenever you look: an interval (proof: docs/accuracy.md).
+"""How accurate a model is on exactly these items, whenever you look: an interval.
 
-Labelled items are counted. About the others something can be proved only if some of them were drawn at random: the
+Labelled items are counted. About the others something can be proven only if some of them were drawn at random: the
 audit draws. For every number of right answers that the model may have, money is bet against it at each draw. A
 number that loses too much money is refuted. The interval spans the numbers that are left.
 """
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modelpicker.certificates.wording import how_certain, items_of
 from modelpicker.kernels.primitives import Floats, Ints
 
 # Numbers of right answers that are told apart; in a larger pool, neighbours share one bet.
@@ -18,7 +19,7 @@ MOST_CELLS = 2_001
 # More money than this is not counted.
 MOST = 1e250
 
-TAKEN_FOR_RIGHT = " This takes all labels for right."
+TAKEN_FOR_RIGHT = " This assumes that all labels are right."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def peak_money(draws: Sequence[AuditDraw], items: int, models: int, since: int |
     """The most money that was ever made against every cell, by one unit that is shared out among all models.
 
     Half of the unit is for all models alike, from the first draw on. The other half is for the model that was the
-    pick when it was proved, from that draw on: `since`, or None for any other model.
+    pick when it was proven, from that draw on: `since`, or None for any other model.
     """
     peak = np.zeros(min(items + 1, MOST_CELLS))
     fresh = None if since is None else money_after(draws[since:], items)
@@ -133,7 +134,7 @@ def measure_accuracy(
 ) -> AccuracyInterval:
     """The interval of the accuracy of one of so many models, each of which might have been the pick.
 
-    If labels may be wrong (`noisy`), the sentence says that it takes all of them for right.
+    If labels may be wrong (`noisy`), the sentence says that it assumes that all are right.
     """
     least, most = counts.right, counts.right + counts.unknown
     first, last = cell_bounds(counts.items)
@@ -160,16 +161,16 @@ def guess_share(right: int, draws: int) -> float:
 
 
 def _sentence(model: int | str, low: int, high: int, counts: RightCounts, draws: int, confidence: float) -> str:
-    """The interval in words, rounded outwards: what is claimed must not be more than what is proved."""
+    """The interval in words, rounded outwards: what is claimed must not be more than what is proven."""
     items, unknown = counts.items, counts.unknown
-    where = f"On these {items:,} items" if items != 1 else "On this one item"
+    where = f"On {items_of(items)}"
     certain = (low, high) == (counts.right, counts.right + unknown)
-    sure = "certainly" if certain else f"with confidence {100.0 * confidence:.12g}%, whenever you look"
+    sure = how_certain(confidence, certain)
     if low == high:
-        said = f"{where} the accuracy of {model} is {_percent(low, items)}, {sure}."
+        said = f"{where}, the accuracy of {model} is {_percent(low, items)} ({sure})."
     else:
         span = f"between {_percent(low, items)} and {_percent(high, items, up=True)}"
-        said = f"{where} the accuracy of {model} is {span}, {sure}."
+        said = f"{where}, the accuracy of {model} is {span} ({sure})."
     if draws or not unknown:
         return said
     which = "without a label"
@@ -184,6 +185,6 @@ def _sentence(model: int | str, low: int, high: int, counts: RightCounts, draws:
 
 
 def _percent(right: int, items: int, up: bool = False) -> str:
-    """A share of the items in per cent with one digit, rounded down or up."""
+    """A share of the items in percent with one digit, rounded down or up."""
     tenths = -(-1000 * right // items) if up else 1000 * right // items
     return f"{tenths / 10:.12g}%"

@@ -1,4 +1,4 @@
-"""What the bets on a pool take from a guess at the labels, which may be wrong (proof: docs/pools.md).
+"""What the bets on a pool take from a guess at the labels, which may be wrong (proof: docs/how-it-works/pools.md).
 
 Let y be what the guess expects of x. Its mean over the items that are left is known, so that x less a share of what
 y is above its mean has the same mean as x, however wrong the guess is. It spreads less if the guess is good, and

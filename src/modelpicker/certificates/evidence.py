@@ -14,18 +14,18 @@ a few ranges of q, and the logarithms are summed when they are asked for. Some r
 * A query without an answer, late or skipped, counts as its worst case: d = 1. So does one whose answer leaves one
   of the two losses unknown, and every round for which one of the two was not asked.
 * A d between -1 and 1 counts as |d| of a round with d = 1 or -1. That is never too much: all these logarithms are
-  concave in d, and 0 at d = 0 (docs/certificates.md).
+  concave in d, and 0 at d = 0 (docs/how-it-works/certificates.md).
 * A round that was closed before anybody saw its row (the budget was spent) says nothing of a population; of the
   stream it may hold the worst.
 
 For statements about the stream alone d is no chance, and b/q may be replaced by (b/q) / (1 - b) where d = -1: that
 factor has the mean (1 - b)^d. A round on which all models agree costs nothing but its count.
 
-A kernel is a plain function in the subset of Python that Numba compiles; see docs/kernels.md.
+A kernel is a plain function in the subset of Python that Numba compiles; see docs/how-it-works/kernels.md.
 """
 
 import math
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -239,6 +239,17 @@ def note_newcomers(evidence: Evidence, number: int) -> None:
             evidence.opened[i] = evidence.seen[OPEN]
 
 
+def note_round(evidence: Any, row: Counts, number: int, kind: int) -> bool:
+    """Count a round, unless it is a label that is told; whether models differ on it."""
+    if kind != TOLD:
+        note_newcomers(evidence, number)
+        evidence.seen[ROUNDS] += 1
+        evidence.seen[OPEN] += kind != CLOSED
+    contested = differing(row)
+    evidence.seen[CONTESTED] += contested and kind != TOLD
+    return contested
+
+
 def gather_entry(
     evidence: Evidence,
     tables: Tables,
@@ -250,13 +261,8 @@ def gather_entry(
     kind: int,
 ) -> None:
     """Take in a round, the losses by its label, or both."""
-    if kind != TOLD:
-        note_newcomers(evidence, number)
-        evidence.seen[ROUNDS] += 1
-        evidence.seen[OPEN] += kind != CLOSED
-    if not differing(row):
+    if not note_round(evidence, row, number, kind):
         return
-    evidence.seen[CONTESTED] += kind != TOLD
     level = level_of(tables.edges, probability)
     complete = number >= evidence.seen[COMPLETE]
     if kind != ANSWERED:
@@ -311,11 +317,36 @@ def gather(
         gather_entry(evidence, tables, room, row, numbers[e], lost, probabilities[e], kinds[e])
 
 
-def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i: int, j: int) -> float:
-    """The log evidence against j being better than i, a bet a place; returns by how much it might be at most.
+def weigh_level(
+    tables: Tables,
+    weights: Floats,
+    kind: int,
+    level: int,
+    lost: float,
+    won: float,
+    lost_above: float,
+    won_above: float,
+    awaited: int,
+    missing: int,
+) -> None:
+    """Add the log evidence of the rounds of a level; those that are missing include those that are awaited.
 
     The logarithms are concave in 1/q, so that between the ends of a level they are above the chord.
     """
+    first = tables.first[level]
+    for g in range(first):
+        weights[g] += tables.losing[0, g] * (lost + missing) + tables.winning[kind, 0, g] * won
+    for g in range(first, BETS):
+        weights[g] += (
+            tables.losing[level, g] * (lost - lost_above)
+            + tables.losing[level + 1, g] * (lost_above + awaited)
+            + tables.winning[kind, level, g] * (won - won_above)
+            + tables.winning[kind, level + 1, g] * won_above
+        )
+
+
+def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i: int, j: int) -> float:
+    """The log evidence against j being better than i, a bet a place; returns by how much it might be at most."""
     worst = 0.0
     for g in range(BETS):
         weights[g] = 0.0
@@ -326,17 +357,8 @@ def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i
         if lost + won + missing == 0:
             continue
         worst += lost - won + missing
-        first = tables.first[level]
-        for g in range(first):
-            weights[g] += tables.losing[0, g] * (lost + missing) + tables.winning[kind, 0, g] * won
-        lost_above, won_above = evidence.places[level, i, j], evidence.places[level, j, i]
-        for g in range(first, BETS):
-            weights[g] += (
-                tables.losing[level, g] * (lost - lost_above)
-                + tables.losing[level + 1, g] * (lost_above + awaited)
-                + tables.winning[kind, level, g] * (won - won_above)
-                + tables.winning[kind, level + 1, g] * won_above
-            )
+        above = evidence.places[level, i, j], evidence.places[level, j, i]
+        weigh_level(tables, weights, kind, level, lost, won, above[0], above[1], awaited, missing)
     if kind == STREAM:
         closed = (evidence.closed[0, i, j] + evidence.closed[0, j, i]) // 2
         worst += closed
@@ -409,20 +431,36 @@ def challenger(
 def largest_gap(evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, bar: float) -> float:
     """By how much at most another model may be better than i, as a fraction; 1 if nothing can be said."""
     gap = 0.0
-    parts = evidence.seen[PARTS]
     for j in range(len(evidence.since)):
-        if j != i:
-            rounds = rounds_of(evidence, kind, i, j)
-            if rounds == 0:
-                return 1.0
+        if j != i and gap < 1.0:
             worst = weigh_pair(evidence, tables, room.weights, kind, i, j)
-            low, high = steps_in(kind, gap, rounds), rounds if kind == STREAM else STEPS
-            if not excluded(tables, room.weights, kind, worst, rounds, low, parts, bar):
-                while high - low > 1:
-                    middle = (low + high) // 2
-                    if excluded(tables, room.weights, kind, worst, rounds, middle, parts, bar):
-                        high = middle
-                    else:
-                        low = middle
-                gap = high / (rounds if kind == STREAM else STEPS)
+            gap = gap_to(evidence, tables, room.weights, kind, i, j, worst, gap, bar)
     return gap
+
+
+def gap_to(
+    evidence: Evidence,
+    tables: Tables,
+    weights: Floats,
+    kind: int,
+    i: int,
+    j: int,
+    worst: float,
+    gap: float,
+    bar: float,
+) -> float:
+    """By how much j may be better than i, or `gap` if that is more; 1 if nothing can be said."""
+    rounds = rounds_of(evidence, kind, i, j)
+    if rounds == 0:
+        return 1.0
+    parts = evidence.seen[PARTS]
+    low, high = steps_in(kind, gap, rounds), rounds if kind == STREAM else STEPS
+    if excluded(tables, weights, kind, worst, rounds, low, parts, bar):
+        return gap
+    while high - low > 1:
+        middle = (low + high) // 2
+        if excluded(tables, weights, kind, worst, rounds, middle, parts, bar):
+            high = middle
+        else:
+            low = middle
+    return high / (rounds if kind == STREAM else STEPS)

@@ -55,7 +55,7 @@ class LabelNoise(NamedTuple):
         """By how many items statements are wider: what wrong labels may mislead by, beside most other models.
 
         That of the model for which it is the least. Models that differ on more items than most are far worse,
-        usually, and then it is proved without this.
+        usually, and then it is proven without this.
         """
         if not self.probability or models < 2:
             return 0.0

@@ -1,4 +1,4 @@
-"""Bets on the difference between two models, item by item (proof: docs/gate.md).
+"""Bets on the difference between two models, item by item (proof: docs/how-to/gate.md).
 
 Let x be the loss of one model on an item minus that of the other: a number from -1 to 1. Somebody claims that the
 mean of x is at least m. Money is bet against that: at each item it is multiplied by (1 - c) + c·(1 - x)/(1 - m). If

@@ -31,7 +31,8 @@ WEIGHTED = ("ratio", "most_ratio")
 def best_bet(mean: Any, variance: Any, bound: Any) -> Any:
     """The bet on x against `bound` that lets money grow fastest, if x is 1, 0 or -1 with such a mean and variance.
 
-    Works for arrays and, compiled, for numbers. It is the root of a quadratic equation (docs/pools.md).
+    Works for arrays and, compiled, for numbers. It is the root of a quadratic equation
+    (docs/how-it-works/pools.md).
     """
     bound = np.minimum(np.maximum(bound, NEAREST - 1.0), 1.0 - NEAREST)
     often = np.minimum(np.maximum(variance + mean * mean, np.maximum(np.abs(mean), SELDOM)), 1.0)

@@ -2,7 +2,8 @@
 
 A rival has a level: how much of what is left is probably needed to beat it, beside the others. An item weighs one
 more than the highest level among the models in play that differ from the model on trial there. It is drawn in
-proportion to its weight. A bet on the item counts x by how much too seldom the item is drawn (docs/pools.md).
+proportion to its weight. A bet on the item counts x by how much too seldom the item is drawn
+(docs/how-it-works/pools.md).
 
 Weights are whole numbers, so that sums of them are exact, in whatever order they are added up.
 """
@@ -14,10 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.certificates.pool_scores import PIECE, Flags, PoolScores
-from modelpicker.kernels.primitives import Floats, Ints
+from modelpicker.kernels.compiler import CompiledKernel
+from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # The level of the rival that is hardest to beat; of all others, a share of it.
 HARDEST = 4
+# From so many items on, weighing them is compiled; for fewer, that would take longer than it saves.
+MANY = 2**18
 
 
 class DrawShares(NamedTuple):
@@ -68,12 +72,39 @@ def weigh_draws(scores: PoolScores, drawable: Flags, model: int, levels: Ints) -
     by_item = np.zeros(len(drawable), dtype=np.int8)
     sums = np.zeros(len(levels))
     value = (1 + levels).astype(np.int8)
+    if len(by_item) >= MANY and scores.absent is None:
+        weigh(scores.rows, drawable, model, value, by_item, sums)
+        return DrawWeights(model, levels.copy(), by_item, sums)
     for start in range(0, len(by_item), PIECE):
         piece = slice(start, start + PIECE)
         differs = scores.differs(piece, model)
         by_item[piece] = (differs * value).max(axis=1, initial=0)
         sums += (by_item[piece] * drawable[piece]).astype(np.float64) @ differs
     return DrawWeights(model, levels.copy(), by_item, sums)
+
+
+def weigh_rows(
+    rows: Codes,
+    drawable: Flags,
+    model: int,
+    value: npt.NDArray[np.int8],
+    by_item: npt.NDArray[np.int8],
+    sums: Floats,
+) -> None:
+    """The same, row by row; weights are whole numbers, so that the sums are the same."""
+    for i in range(rows.shape[0]):
+        own, most = rows[i, model], 0
+        for j in range(rows.shape[1]):
+            if rows[i, j] != own and value[j] > most:
+                most = value[j]
+        by_item[i] = most
+        if drawable[i] and most > 0:
+            for j in range(rows.shape[1]):
+                if rows[i, j] != own:
+                    sums[j] += most
+
+
+weigh = CompiledKernel(weigh_rows, {}, "pool-picker weights")
 
 
 def levels_of(playing: Flags, model: int, needed: Floats) -> Ints:

@@ -1,11 +1,11 @@
-"""What is proved about a pool: of exactly these items, whenever you look (proof: docs/pools.md).
+"""What is proven about a pool: of exactly these items, whenever you look (proof: docs/how-it-works/pools.md).
 
 The items are fixed; the only chance is which of them are drawn. A model is *bad* if another has more than
 `allowed` items more right. Labels that are known simply count. The rest is bet upon: an item is drawn at random,
 by weights (pool_draws.py), from those on which the model on trial differs from one that is still in play. Every
 model i has an opponent o: the model on trial; and for that one it is the runner-up. Let x be 1 if only o is right,
 -1 if only i is, else 0. With another loss, x is what i loses more than o. That is between -1 and 1 as well, and
-nothing else changes (docs/losses.md).
+nothing else changes (docs/how-to/losses.md).
 
 If i is the best model, the items that are left must make up for what is known. So their mean is at most a bound m,
 known before the draw, and money that is multiplied by 1 + b·(x - m) is not expected to grow. If o is bad, the bound
@@ -356,7 +356,7 @@ class PoolProof:
         return found
 
     def confidence_in(self, model: int, share: float) -> float:
-        """The largest confidence with which a model is proved to be worse by no more than is allowed.
+        """The largest confidence with which a model is proven to be worse by no more than is allowed.
 
         `share` is that of the error that may be used.
         """

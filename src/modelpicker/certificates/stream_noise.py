@@ -7,7 +7,7 @@ differ, a wrong label moves the difference of two losses by at most 2; elsewhere
 Of n contested rounds at most W_n have a wrong label. For each s > 0, exp(s W_n) / (1 + p (e^s - 1))^n is a
 nonnegative supermartingale that begins at 1, so by Ville's inequality it is always below 1/d, but for a probability
 of d. That bounds W_n by a line in n; several s share the error, and the lowest line counts. Of a population the
-share of contested items is bounded in the same way. The proofs are in docs/certificates.md.
+share of contested items is bounded in the same way. The proofs are in docs/how-it-works/certificates.md.
 """
 
 import math
@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelpicker.certificates.certificate import Certified, rounded_up
+from modelpicker.certificates.certificate import Certified
 from modelpicker.certificates.evidence import HAIR, STREAM
 from modelpicker.certificates.label_noise import NOISE_SHARE
+from modelpicker.certificates.wording import points
 from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import Floats
 
@@ -85,10 +86,10 @@ def out_of_reach(rule: Certified, label_noise: float, contested: int, rounds: in
     least = least_widening(label_noise, contested, rounds) * unit
     if rounds < rule.least_rounds or least < rule.gap:
         return ""
-    wanted, left, share = rounded_up(rule.gap), rounded_up(least), f"{contested / rounds:.0%}"
+    wanted, left, share = points(rule.gap), points(least), f"{contested / rounds:.0%}"
     return (
-        f"The goal of {wanted} is out of reach: models differ on {share} of the items, so wrong labels alone leave "
-        f"{left} open. Name a larger gap, or have several people label each item."
+        f"The goal of {wanted} cannot be reached: models differ on {share} of the items, so wrong labels leave "
+        f"{left} open. Set a larger gap, or let several people label each item."
     )
 
 

@@ -1,4 +1,4 @@
-"""Bets that a model is beaten: kernels of the wealth that `Race` drops models by (proof: docs/race.md).
+"""Bets that a model is beaten: kernels of the wealth that `Race` drops models by.
 
 Every model i has an opponent o, fixed before the row: for all but the leader that is the leader. On a round on
 which the two differ let d be the loss of i minus that of o: 1 if i is wrong and o right, -1 the other way round;
@@ -15,9 +15,10 @@ Wealth is kept as numbers, not as logarithms: plain multiplication gives the sam
 
 from typing import Any, TypeAlias
 
+from modelpicker.certificates.credit import MOST, credit_against, give_credit
 from modelpicker.kernels.primitives import Codes, Floats
 
-Purse: TypeAlias = Any  # has the arrays money, earned, credit, opponent, begun, until, apart, over
+Purse: TypeAlias = Any  # has the arrays money, earned, opponent, begun, until, apart, over, and those of a `Book`
 BetSettings: TypeAlias = Any  # has bets, trust, growth and tolerance
 
 BETS = (0.45, 0.3, 0.2, 0.13, 0.08, 0.05, 0.03, 0.015, 0.007)
@@ -27,7 +28,6 @@ TRUST = (0.16, 0.16, 0.15, 0.14, 0.12, 0.1, 0.08, 0.05, 0.04)
 DOUBT, SURE = 0.2, 0.3
 
 NEVER = 2**62
-MOST = 1e250  # more wealth than this is not counted
 
 
 def power(base: float, exponent: int) -> float:
@@ -58,16 +58,16 @@ def grown(state: Purse, settings: BetSettings, i: int, rounds: int) -> float:
 def wealth_against(state: Purse, settings: BetSettings, i: int, leader: int, now: int) -> float:
     """The wealth against a model, with all the credit that the leader has earned as its opponent."""
     rounds = rounds_bet(state, i, now) if state.opponent[i] == leader else 0
-    return float(min(MOST, state.earned[i] * state.credit[i, leader] * grown(state, settings, i, rounds)))
+    credit = credit_against(state, i, leader)
+    return float(min(MOST, state.earned[i] * credit * grown(state, settings, i, rounds)))
 
 
 def oppose(state: Purse, settings: BetSettings, i: int, opponent: int, now: int) -> None:
     """Give a model another opponent: what was won is kept, what the old one was credited is noted with its name."""
     rounds = rounds_bet(state, i, now)
     plain = grown(state, settings, i, 0)
-    old = state.opponent[i]
     if plain > 0.0:
-        state.credit[i, old] = min(MOST, state.credit[i, old] * (grown(state, settings, i, rounds) / plain))
+        give_credit(state, i, state.opponent[i], grown(state, settings, i, rounds) / plain)
     state.earned[i] = min(MOST, state.earned[i] * plain)
     state.over[i] += rounds
     state.opponent[i] = opponent

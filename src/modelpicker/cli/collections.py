@@ -209,7 +209,8 @@ def _print_hardness(found: "Description") -> None:
     hard = found.hardness
     if hard is None:
         if found.labelled:
-            typer.echo("λ, Δ and θ need two models.")
+            needed = "two models" if found.models < 2 else "answers of all models to all items"
+            typer.echo(f"λ, Δ and θ need {needed}.")
         else:
             typer.echo("Without labels nothing is known of accuracies, nor of λ, Δ and θ.")
             bought = "looks up the few grades" if found.graded else "asks for the few"

@@ -1,12 +1,12 @@
 """`modelpicker compare`: the paper's protocol on your own collection."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from modelpicker.cli.shared import algorithm_options
+from modelpicker.cli.shared.engine_options import EngineOption, Scheduler, Workers, one_of
 from modelpicker.cli.shared.read_collection import read_collection, with_reading
 from modelpicker.cli.shared.terminal import (
     Json,
@@ -24,17 +24,6 @@ from modelpicker.extras import require
 
 if TYPE_CHECKING:
     from modelpicker.experiments.pool_methods import AnyMethod
-
-
-def one_of(*choices: str) -> Callable[[str], str]:
-    """A check that an option is one of a few words."""
-
-    def check(value: str) -> str:
-        if value not in choices:
-            raise typer.BadParameter(f"{value} is not known; there are {' and '.join(choices)}.")
-        return value
-
-    return check
 
 
 # What an option of a method looks like.
@@ -65,22 +54,6 @@ TuningOption: TypeAlias = Annotated[
         callback=one_of("search", "grid"),
         help="search: fast, on the streams themselves. grid: the paper's grid search.",
     ),
-]
-EngineName: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        callback=one_of("threads", "dask"),
-        help="threads of this process, or the workers of a dask cluster.",
-    ),
-]
-Workers: TypeAlias = Annotated[
-    int | None,
-    typer.Option(min=1, help="How many threads or workers.  [default: one a core]", show_default=False),
-]
-Scheduler: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="A running Dask scheduler; implies --engine dask.", show_default=False),
 ]
 ChunkOption: TypeAlias = Annotated[int, typer.Option(min=1, help="Realizations a task.")]
 FiguresWanted: TypeAlias = Annotated[
@@ -126,7 +99,7 @@ def compare(
     budget_rule: BudgetRule = "expected",
     tuning: TuningOption = "search",
     seed: Seed = 0,
-    engine: EngineName = "threads",
+    engine: EngineOption = "threads",
     workers: Workers = None,
     scheduler: Scheduler = None,
     chunk: ChunkOption = 10,
@@ -151,7 +124,8 @@ def compare(
     """
     from modelpicker.cli.shared.comparison_output import finish_comparison, interruptible
     from modelpicker.collections.files import load_with
-    from modelpicker.experiments.comparison import Workforce, carry_out
+    from modelpicker.experiments.comparison import carry_out
+    from modelpicker.experiments.engines import Workforce
     from modelpicker.experiments.plan import plan_comparison, pool_of
 
     drawn = can_draw(figures)

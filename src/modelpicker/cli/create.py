@@ -92,7 +92,7 @@ def create(
         typer.Option(
             metavar="FILE",
             help="The items are all in this file: any file that `pick` reads. What is asked next is decided when "
-            "somebody is ready to answer, and it ends when the pick is proved for exactly these items. Without "
+            "somebody is ready to answer, and it ends when the pick is proven for exactly these items. Without "
             "it, items arrive over time, with `ask`.",
             show_default=False,
         ),

@@ -107,10 +107,12 @@ def _print(report: dict[str, Any]) -> None:
 
 def _print_ways(report: dict[str, Any]) -> None:
     """What each way of picking costs on the same items, and whether it proves its pick."""
+    from modelpicker.certificates.wording import how_certain, points
+
     goal = report["goal"]
-    typer.echo("The same items in other ways. Rank is the true rank of the pick. Proved means")
-    typer.echo(f"within {goal['gap']:.0%} of the best model, with confidence {goal['confidence']:.0%}.\n")
-    made = table("", "labels", "pick", "rank", "proved")
+    typer.echo("The same items in other ways. Rank is the true rank of the pick. Proven means")
+    typer.echo(f"within {points(goal['gap'])} of the best model ({how_certain(goal['confidence'])}).\n")
+    made = table("", "labels", "pick", "rank", "proven")
     made.columns[2].justify = "left"
     for way in report["ways"]:
         proved = "yes" if way["reached"] else "no"

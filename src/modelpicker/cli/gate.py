@@ -18,6 +18,7 @@ from modelpicker.cli.shared.terminal import (
     SourceArgument,
     count,
     print_json,
+    print_notes,
     print_sentence,
     visible,
 )
@@ -52,7 +53,7 @@ def gate(
         ),
     ] = None,
     require: Annotated[
-        Literal["not-worse", "better"], typer.Option(help="What must be proved for the challenger to pass.")
+        Literal["not-worse", "better"], typer.Option(help="What must be proven for the challenger to pass.")
     ] = "not-worse",
     of: Annotated[
         Literal["pool", "population"],
@@ -172,6 +173,7 @@ def _write(path: Path, text: str, mode: str) -> None:
 
 def _print_gate(found: "Gate") -> None:
     """The verdict for people."""
+    print_notes(found.notes)
     print_sentence(found.sentence)
     typer.echo("")
     print_sentence(found.difference.sentence)
@@ -181,6 +183,8 @@ def _print_gate(found: "Gate") -> None:
         f"{found.challenger} is better on {found.challenger_wins:,}, {found.champion} on {found.champion_wins:,}"
     )
     missing = f"; {count(found.labels_needed, 'label')} missing" if found.labels_needed else ""
+    if found.not_run:
+        missing += f"; on {found.not_run:,} more, one of them was not run, and the worst is assumed"
     print_sentence(f"They differ on {found.differing:,} of {count(found.items, 'item')}: {better}{missing}.")
     if found.label_next:
         some = ", ".join(str(item) for item in found.label_next[:SHOWN])
@@ -191,6 +195,7 @@ def _print_gate(found: "Gate") -> None:
 
 def _print_runs(found: "RunComparison") -> None:
     """The answer for people."""
+    print_notes(found.notes)
     print_sentence(found.sentence)
     typer.echo("")
     print_sentence(found.here.sentence)

@@ -49,7 +49,7 @@ def label(
 
     One key per class, s to skip, u to undo, m to ask whether you may stop, q to quit.
 
-    A campaign on a pool chooses the next item when you are ready, and ends when the pick is proved. A campaign that
+    A campaign on a pool chooses the next item when you are ready, and ends when the pick is proven. A campaign that
     `pick` began goes on with its file, if that is there.
     """
     campaign = opened(storage, name)

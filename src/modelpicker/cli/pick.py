@@ -10,6 +10,7 @@ import typer
 from modelpicker.campaigns.setting_options import AskFor
 from modelpicker.cli.shared import algorithm_options, pick_campaign
 from modelpicker.cli.shared.campaign_options import AnnotatorOption
+from modelpicker.cli.shared.engine_options import ScanEngine, Scheduler, Workers
 from modelpicker.cli.shared.pick_output import PickReport
 from modelpicker.cli.shared.pick_pool import find_journal, pick_pool, read_costs, refuse_for_stream
 from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from modelpicker.cli.shared.result_file import ResultFile
     from modelpicker.collections import ModelCollection
     from modelpicker.encoding import Array
+    from modelpicker.experiments.engines import Workforce
 
 
 @with_reading
@@ -108,14 +110,20 @@ def pick(
     loss: LossOption = None,
     price: PriceOption = None,
     label_noise: LabelNoiseOption = 0.0,
+    engine: ScanEngine = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
     """Pick the best model of a collection, buying only the labels that are needed.
 
     A file is a pool: all items are there, the one most worth a label is asked about next, and it ends when the pick
-    is proved for exactly these items. If your file is a stream, say --as stream: Model Picker, or another
+    is proven for exactly these items. If your file is a stream, say --as stream: Model Picker, or another
     --algorithm, then plays the items once, in their order.
+
+    A folder of tables, or a pattern in quotes such as 'folder/*.parquet', counts as one file. If it is larger than
+    memory, add --engine threads, or --engine dask.
 
     Labels are looked up in the file, or in the file given by --labels, but only those that are asked for.
 
@@ -159,6 +167,7 @@ def pick(
         ask_for=ask_for,
         costs=typed_costs(loss, price, label_noise),
         missing=reading.missing,
+        how=_workforce(engine, workers, scheduler),
     )
     as_pool = _setting(setting, typed, bool(given)) == "pool" and not _is_begun_stream(request, setting, ask)
     if not as_pool:
@@ -171,8 +180,19 @@ def pick(
         raise typer.BadParameter(
             "grades and preferences need a pool; leave it out, or say --as pool.", param_hint="--ask-for"
         )
+    if not as_pool and request.how is not None:
+        raise typer.BadParameter("only a pool is scanned; leave it out, or add --as pool.", param_hint="--engine")
     report = pick_pool(request, ask) if as_pool else _pick(request, ask)
     print_json(report.document()) if as_json else report.print()
+
+
+def _workforce(engine: str | None, workers: int | None, scheduler: str | None) -> "Workforce | None":
+    """Who scans the files, if anybody is to."""
+    from modelpicker.experiments.engines import Workforce
+
+    if engine is None and workers is None and scheduler is None:
+        return None
+    return Workforce("dask" if scheduler else engine or "threads", workers, scheduler)
 
 
 def _setting(said: str | None, typed: Mapping[str, Any], options: bool) -> "Setting":

@@ -8,7 +8,7 @@ import typer
 from modelpicker.cli.shared.campaign_options import StorageOption, opened, storage_url
 from modelpicker.cli.shared.pick_campaign import find_place
 from modelpicker.cli.shared.pick_pool import find_journal
-from modelpicker.cli.shared.terminal import Json, print_json, visible, waiting
+from modelpicker.cli.shared.terminal import Json, print_json, print_sentence, visible, waiting
 from modelpicker.errors import ConflictError, InputError, NotFoundError, brief
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def report(
         summary = {"headline": found.headline, "certainty": found.certainty, "cost": found.cost}
         print_json({"out": str(out), "bytes": len(page.encode()), **summary, **found.pick.document()})
         return
-    typer.echo(visible(f"{found.headline} {found.certainty}"))
+    print_sentence(f"{found.headline}\n{found.certainty}")
     typer.echo(visible(f"The report is in {out}."))
 
 

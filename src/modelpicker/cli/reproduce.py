@@ -5,16 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from modelpicker.cli.compare import (
-    BudgetRule,
-    ChunkOption,
-    EngineName,
-    FiguresWanted,
-    Scheduler,
-    TuningOption,
-    Workers,
-    can_draw,
-)
+from modelpicker.cli.compare import BudgetRule, ChunkOption, FiguresWanted, TuningOption, can_draw
+from modelpicker.cli.shared.engine_options import EngineOption, Scheduler, Workers
 from modelpicker.cli.shared.terminal import Json, Seed, print_json, print_notes, say, visible, waiting
 
 if TYPE_CHECKING:
@@ -52,7 +44,7 @@ def reproduce(
         typer.Option(min=1, help="How many streams are drawn.  [default: the paper's 500]", show_default=False),
     ] = None,
     seed: Seed = 0,
-    engine: EngineName = "threads",
+    engine: EngineOption = "threads",
     workers: Workers = None,
     scheduler: Scheduler = None,
     chunk: ChunkOption = 10,
@@ -66,7 +58,7 @@ def reproduce(
     """
     from modelpicker.cli.shared.comparison_output import interruptible
     from modelpicker.errors import NotFoundError
-    from modelpicker.experiments.comparison import Workforce
+    from modelpicker.experiments.engines import Workforce
     from modelpicker.experiments.output_folder import refuse_others
     from modelpicker.experiments.reproduction import reproduce_setup
     from modelpicker.experiments.setups import find_setups, read_setups

@@ -118,10 +118,9 @@ def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> No
         "items": _items(settings, pick),
         "labels": f"{pick.labels_used:,} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped, "
         f"{pick.references:,} {'for reference' if settings.pool is None else 'known without asking'}",
-        **({"to go": pick.to_go_sentence} if pick.to_go_sentence else {}),
         **({"calls": pick.calls_sentence} if pick.calls_sentence else {}),
         "pick": leader(pick),
-        "certificate": pick.certificate.sentence,
+        "certificate": " ".join(pick.certificate.sentence.splitlines()),
         **({"remark": pick.remark} if pick.remark and settings.pool is not None else {}),
     }
     for key, value in facts.items():
@@ -174,15 +173,16 @@ def _of_file(source: "FileSource", pick: "Pick") -> str:
 
 def _stopping(settings: "CampaignSettings", rule: "Certified | None", certified: bool) -> dict[str, str]:
     """When a campaign asks for no more labels, and whether that is so."""
-    now = "which it has now" if certified else "which it has not yet"
+    from modelpicker.campaigns.results.report import ProofGoal, goal_in_words
+    from modelpicker.certificates.wording import how_certain, points
+
+    now = "which is so now" if certified else "which is not so yet"
     if settings.pool is not None:
-        close, sure = 100 * settings.pool.tolerance, 100 * settings.pool.confidence
-        return {
-            "stops": f"once the pick is proved to be within {close:g}% of the best, confidence {sure:g}%, {now}"
-        }
+        goal = goal_in_words(ProofGoal(settings.pool.tolerance, settings.pool.confidence))
+        return {"stops": f"once it is proven that the pick is {goal}, {now}"}
     if rule is None:
         return {}
-    certificate = f"{rule.kind} certificate within {100 * rule.gap:g}%, confidence {100 * rule.confidence:g}%"
+    certificate = f"{rule.kind} certificate within {points(rule.gap)} ({how_certain(rule.confidence)})"
     return {"stops": f"while the pick has a {certificate}, {now}"}
 
 

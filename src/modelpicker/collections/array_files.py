@@ -46,8 +46,8 @@ def read_folder(folder: Path, reading: Reading) -> ModelCollection:
     """A folder with predictions.npy and, if labels are known, oracle.npy."""
     if not is_array_folder(folder):
         raise NotFoundError(
-            f"{folder} is a folder without predictions.npy, and has no results of an evaluation tool that is "
-            "known; pass a file, or such a folder."
+            f"{folder} is a folder without predictions.npy, has no table (.parquet, .csv, .arrow), and has no "
+            "results of an evaluation tool that is known; pass a file, or such a folder."
         )
     predictions = read_npy(folder / "predictions.npy")
     labels = read_npy(folder / "oracle.npy") if (folder / "oracle.npy").exists() else None

@@ -85,7 +85,11 @@ def describe(collection: ModelCollection, name: str = "") -> Description:
     divided, telling = _rounds(collection)
     accuracies, measured = collection.accuracies, collection.measured
     graded = 0 if measured is None or collection.labelled else measured.graded
-    means = dict(zip(collection.models, measured.means(), strict=True)) if measured is not None and graded else None
+    means = (
+        dict(zip(collection.models, measured.means(collection.predictions), strict=True))
+        if measured is not None and graded
+        else None
+    )
     return Description(
         name=name,
         items=len(collection),

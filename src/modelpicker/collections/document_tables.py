@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,15 @@ from modelpicker.collections.tables import TextFile, cell
 from modelpicker.errors import FileError, InputError, brief
 from modelpicker.extras import require
 
+# As many cells of a sheet are read: a small workbook may say that it has 17,000,000,000.
+MOST_CELLS = 50_000_000
+
 
 def as_lines(path: Path, kind: str) -> tuple[TextFile, str]:
     """A document as a file of lines that has the same rows, and of what kind that is."""
     if kind == "Excel":
         return TextFile(path, _csv_of(path)), "CSV"
-    with open_json(path) as stream:
+    with open_json(path, longest=None) as stream:
         document = stream.value()
         if stream.peek():
             raise InputError(
@@ -89,7 +92,7 @@ def _csv_of(path: Path) -> bytes:
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
     try:
-        rows = _whole_rows(book.worksheets[0].iter_rows(values_only=True)) if book.worksheets else []
+        rows = _rows_of_sheet(path, book.worksheets[0]) if book.worksheets else []
         if not rows:
             raise InputError(f"{path}: its first sheet is empty.")
         written = io.StringIO()
@@ -99,12 +102,24 @@ def _csv_of(path: Path) -> bytes:
         book.close()
 
 
-def _whole_rows(rows: Iterable[Sequence[Any]]) -> list[list[str]]:
+def _rows_of_sheet(path: Path, sheet: Any) -> list[list[str]]:
     """The rows of a sheet as texts, without empty rows and columns around them."""
-    found = [[_shown(value) for value in row] for row in rows]
-    found = [row for row in found if any(row)]
-    width = max((place + 1 for row in found for place, value in enumerate(row) if value), default=0)
-    return [(row + [""] * width)[:width] for row in found]
+    sheet.reset_dimensions()  # what the file says of them may be wrong
+    found: list[list[str]] = []
+    cells = width = 0
+    for row in sheet.iter_rows(values_only=True):
+        cells += len(row)
+        texts = [_shown(value) for value in row]
+        while texts and not texts[-1]:
+            texts.pop()
+        width = max(width, len(texts))
+        if texts:
+            found.append(texts)
+        if max(cells, len(found) * width) > MOST_CELLS:
+            raise InputError(
+                f"{path}: its first sheet has more than {MOST_CELLS:,} cells; save it as CSV or Parquet."
+            )
+    return [row + [""] * (width - len(row)) for row in found]
 
 
 def _shown(value: Any) -> str:

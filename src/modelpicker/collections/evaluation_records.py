@@ -41,6 +41,8 @@ class EvaluationRecord(NamedTuple):
     """What else is known of the item."""
     name: str = ""
     """What the item is called for people, if that is something else; used if it tells all items apart."""
+    place: int = 0
+    """Where the tool lists the model, if its answers come in another order."""
 
 
 @dataclass
@@ -71,6 +73,7 @@ class ModelAnswers:
     cost: "array[float]" = field(default_factory=lambda: array("d"))
     latency: "array[float]" = field(default_factory=lambda: array("d"))
     failed: int = 0
+    place: int = 0
 
     def add(self, item: int, code: int, record: EvaluationRecord) -> None:
         """Take one record; a second one of the same answer may only bring other scores."""
@@ -152,7 +155,7 @@ class EvaluationRecords:
         code = -1 if answer is None else self._codes.setdefault(answer, len(self.texts))
         if code == len(self.texts):
             self.texts.append(str(answer))
-        column = self.columns.setdefault((record.model, run), ModelAnswers(record.model, run))
+        column = self.columns.setdefault((record.model, run), ModelAnswers(record.model, run, place=record.place))
         column.add(item, code, record)
 
     def _answer(self, record: EvaluationRecord) -> str | None:
@@ -201,8 +204,9 @@ class EvaluationRecords:
             for model, found in runs.items()
             for one, name in zip(found, _short_names([one.run for one in found]), strict=True)
         }
-        several = len({run for _, run in self.columns}) > 1  # then the order of the files says nothing
-        return dict(sorted(named.items())) if several else named
+        if len({run for _, run in self.columns}) > 1:  # then the order of the files says nothing
+            return dict(sorted(named.items()))
+        return dict(sorted(named.items(), key=lambda one: one[1].place))
 
     def check_task(self) -> None:
         """An error if there is no record of the task, or if it is not said which of several is meant."""

@@ -15,10 +15,11 @@ from modelpicker.collections.evaluation_records import EvaluatedItem, Evaluation
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.collections.measurements import Measurements
 from modelpicker.collections.tables import BATCH_ROWS, Table, explained, quoted
+from modelpicker.collections.vocabulary import MISSING
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import Array
 from modelpicker.errors import InputError
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 ID, TEXT, LABEL, REFERENCE = "id", "text", "label", "reference"
 # Names that are no model's.
@@ -27,6 +28,10 @@ TAKEN = (ID, TEXT, LABEL)
 MOST_NAMED = 6
 # Costs and seconds are told with so many digits.
 DIGITS = 3
+# A table may have so many cells, or so many for each answer.
+FEW_CELLS, MOST_HOLES = 10_000_000, 100
+# The code of a reference that no model said.
+UNSAID = -3
 
 
 class Cells(NamedTuple):
@@ -36,7 +41,7 @@ class Cells(NamedTuple):
     items: Array
     """Places of the items."""
     codes: Array
-    """Items by models: places in the texts; -1 for no answer."""
+    """Items by models: places in the texts; -1 for no answer, -2 for a model that was not run."""
     grades: npt.NDArray[np.float32] | None
     """The chosen score, NaN where there is none."""
 
@@ -54,16 +59,17 @@ class Truth(NamedTuple):
 def collect_records(records: EvaluationRecords, reading: Reading, tool: str) -> ModelCollection:
     """The collection of the records of a tool.
 
-    Items that some model was not run on are left out. Of several repetitions the most frequent answer counts, with
-    the mean score. `label` names the score that is used, or "reference".
+    A model that has no record of an item was not run on it. Of several repetitions the most frequent answer counts,
+    with the mean score. `label` names the score that is used, or "reference".
     """
     records.check_task()
     columns, beside = _chosen_models(records, reading)
+    _check_filled(records, columns)
     score = _choose_score(records, [column for _, column in columns], reading.label)
-    cells, notes = _cells(records, columns, score)
+    cells, notes = _cells(records, columns, score, reading)
     cells, truth = _find_truth(records, cells, reading, score, tool)
     prices = {kind: found for kind in ("cost", "latency") if (found := _prices(columns, kind))}
-    notes = [_heading(records, tool, len(cells.models)), *notes, *_failures(columns), *truth.notes]
+    notes = [_heading(records, tool, len(cells.models)), *notes, *_failures(columns, reading), *truth.notes]
     notes += [*_others(columns, score), *_price_notes(prices)]
     shown = {
         name: _one_each(column, _rows_of(records, cells.items), len(cells.items), None)[0]
@@ -74,6 +80,16 @@ def collect_records(records: EvaluationRecords, reading: Reading, tool: str) -> 
         read.predictions, read.labels, read.models, read.classes, read.fields, (*notes, *read.notes)
     )
     return made.with_measured(Measurements(truth.grades, score or "", prices))
+
+
+def _check_filled(records: EvaluationRecords, columns: Sequence[tuple[str, ModelAnswers]]) -> None:
+    """An error if nearly no model was run on nearly any item: such a table would be all holes."""
+    answers, cells = sum(len(column.items) for _, column in columns), len(records.items) * len(columns)
+    if cells > max(FEW_CELLS, MOST_HOLES * answers):
+        raise InputError(
+            f"{records.path} has {answers:,} answers of {len(columns):,} models to {len(records.items):,} items: "
+            "hardly any item was run with two models. Are these results of the same items?"
+        )
 
 
 def _find_truth(
@@ -175,40 +191,65 @@ def _score_fault(columns: Sequence[ModelAnswers], name: str) -> str:
 
 
 def _cells(
-    records: EvaluationRecords, columns: Sequence[tuple[str, ModelAnswers]], score: str | None
+    records: EvaluationRecords,
+    columns: Sequence[tuple[str, ModelAnswers]],
+    score: str | None,
+    reading: Reading,
 ) -> tuple[Cells, list[str]]:
-    """The items that every model was run on, and what was left out."""
+    """The items that some model was run on, and what is special about them."""
     counts = np.array([np.bincount(column.items, minlength=len(records.items)) for _, column in columns])
-    run = counts > 0
-    items = np.flatnonzero(run.all(axis=0))
-    every = np.flatnonzero(run.any(axis=0))
-    if not len(items):
-        fewest = min(range(len(columns)), key=lambda place: int(run[place].sum()))
-        raise InputError(
-            f"{records.path}: no item was run with every model. Model {quoted(columns[fewest][0])} was run on "
-            f"{int(run[fewest].sum()):,} of {len(every):,} items. Are these results of the same items? Leave "
-            "models out with --ignore (ignore=)."
-        )
-    notes = []
-    if len(items) < len(every):
-        missing = {name: int(len(every) - run[place].sum()) for place, (name, _) in enumerate(columns)}
-        worst = ", ".join(f"{name} on {count:,}" for name, count in Counter(missing).most_common(3) if count)
-        notes.append(
-            f"{len(every) - len(items):,} of {len(every):,} items were left out, because not every model was run "
-            f"on them (not run: {worst})."
-        )
+    items = np.flatnonzero(counts.any(axis=0))
+    run = counts[:, items] > 0
+    names = [name for name, _ in columns]
+    _check_shared(records, names, run)
+    notes = _gaps(names, run)
     repeated = int(counts.max())
     if repeated > 1:
         kept = "the most frequent answer counts" + (", with the mean score." if score is not None else ".")
         notes.append(f"items were run up to {repeated} times: {kept}")
-    codes = np.full((len(items), len(columns)), -1, dtype=np.int64)
+    codes = np.full((len(items), len(columns)), NOT_RUN, dtype=np.int64)
     grades = None if score is None else np.full(codes.shape, np.nan, dtype=np.float32)
     row = _rows_of(records, items)
     for place, (_, column) in enumerate(columns):
         codes[:, place], found = _one_each(column, row, len(items), score)
         if grades is not None and found is not None:
             grades[:, place] = found
-    return Cells([name for name, _ in columns], items, codes, grades), notes
+    if reading.missing == "not-run":  # then what is no answer says nothing of a model
+        silent = codes == ABSTAINED
+        codes[silent] = NOT_RUN
+        if grades is not None:
+            grades[silent] = np.nan
+    return Cells(names, items, codes, grades), notes
+
+
+def _check_shared(records: EvaluationRecords, names: Sequence[str], run: npt.NDArray[np.bool_]) -> None:
+    """An error if some model was run on nothing that another one was run on: then nothing compares it."""
+    if len(names) < 2:
+        return
+    shared = (run & (run.sum(axis=0) > 1)).sum(axis=1)
+    if shared.all():
+        return
+    alone = int(np.argmin(shared))
+    raise InputError(
+        f"{records.path}: model {quoted(names[alone])} was run on {int(run[alone].sum()):,} of {run.shape[1]:,} "
+        "items, and on none of them was another model run. Are these results of the same items? Leave models out "
+        "with --ignore (ignore=)."
+    )
+
+
+def _gaps(names: Sequence[str], run: npt.NDArray[np.bool_]) -> list[str]:
+    """That models were not run on some items."""
+    gaps = int((~run).any(axis=0).sum())
+    if not gaps:
+        return []
+    missing = {name: int((~run[place]).sum()) for place, name in enumerate(names)}
+    worst = [f"{name} on {count:,}" for name, count in Counter(missing).most_common(3) if count]
+    more = sum(count > 0 for count in missing.values()) - len(worst)
+    listed = ", ".join(worst) + (f", and {more:,} more models" if more else "")
+    return [
+        f"on {gaps:,} of {run.shape[1]:,} items, not every model was run (not run: {listed}). There, nothing is "
+        "known of a model that was not run. --ignore (ignore=) leaves a model out."
+    ]
 
 
 def _rows_of(records: EvaluationRecords, items: Array) -> Array:
@@ -224,7 +265,7 @@ def _one_each(
     """One answer for each item that is kept, and one grade."""
     rows = row[np.frombuffer(column.items, dtype=np.int64)]
     said = np.frombuffer(column.codes, dtype=np.int64)
-    codes = np.full(items, -1, dtype=np.int64)
+    codes = np.full(items, NOT_RUN, dtype=np.int64)
     again = np.bincount(rows[rows >= 0], minlength=items) > 1
     codes[rows[rows >= 0]] = said[rows >= 0]
     several: dict[int, list[int]] = {}
@@ -243,13 +284,18 @@ def _one_each(
     return codes, means.astype(np.float32)
 
 
-def _failures(columns: Sequence[tuple[str, ModelAnswers]]) -> list[str]:
+def _failures(columns: Sequence[tuple[str, ModelAnswers]], reading: Reading) -> list[str]:
     """That some answers are errors."""
     failed = {name: column.failed for name, column in columns if column.failed}
     if not failed:
         return []
     listed = ", ".join(f"{name} {count:,}" for name, count in Counter(failed).most_common(3))
-    return [f"{sum(failed.values()):,} answers are errors, and count as wrong ({listed})."]
+    if reading.missing == "not-run":
+        return [f"{sum(failed.values()):,} answers are errors: nothing is known of the model there ({listed})."]
+    return [
+        f"{sum(failed.values()):,} answers are errors, and count as wrong ({listed}). With --missing not-run "
+        "(missing=), they count as not run."
+    ]
 
 
 def _labels_of(
@@ -261,7 +307,9 @@ def _labels_of(
         return None
     code_of = {text: code for code, text in enumerate(records.texts)}
     labels = [_nearest(found, cells.codes[row], code_of) for row, found in enumerate(references)]
-    codes = np.array([code_of.get(label, -2) if label is not None else -2 for label in labels], dtype=np.int64)
+    codes = np.array(
+        [code_of.get(label, UNSAID) if label is not None else UNSAID for label in labels], dtype=np.int64
+    )
     right = cells.codes == codes[:, None]
     if score is None:
         if right.any() or reading.label == REFERENCE or reading.free or reading.normalise:
@@ -276,7 +324,7 @@ def _nearest(references: Sequence[str], said: Array, code_of: Mapping[str, int])
     """Of several references the one that most models say."""
     if len(references) < 2:
         return next(iter(references), None)
-    return max(references, key=lambda text: int((said == code_of.get(text, -2)).sum()))
+    return max(references, key=lambda text: int((said == code_of.get(text, UNSAID)).sum()))
 
 
 def _labels_note(cells: Cells, labels: Sequence[str | None], score: str | None, tool: str) -> str:
@@ -304,7 +352,7 @@ def _told_apart(records: EvaluationRecords, cells: Cells) -> tuple[Array, int]:
             heard = seen.setdefault(code, [])
             heard += [] if str(grade) in heard else [str(grade)]  # as text, in which NaN equals NaN
             number = heard.index(str(grade))
-            if code != ABSTAINED and number:
+            if code >= 0 and number:
                 text = f"{records.texts[code]} ({number + 1})"
                 codes[row, place] = places.setdefault(text, len(records.texts))
                 records.texts += [text] if codes[row, place] == len(records.texts) else []
@@ -373,9 +421,12 @@ def _table(
         values = [item.fields.get(name) for item in items]
         plain = len({type(value) for value in values if value is not None}) < 2
         columns[name] = pa.array(values if plain else [None if v is None else str(v) for v in values])
-    texts = pa.array(records.texts, pa.string())
-    for name, codes in {**shown, **dict(zip(cells.models, cells.codes.T, strict=True))}.items():
+    texts = pa.array([*records.texts, ""], pa.string())  # the last is an abstention: one that was not run is null
+    for name, codes in shown.items():
         columns[name] = texts.take(pa.array(codes, mask=codes < 0))
+    for name, codes in zip(cells.models, cells.codes.T, strict=True):
+        places = np.where(codes == ABSTAINED, len(records.texts), codes)
+        columns[name] = texts.take(pa.array(places, mask=codes == NOT_RUN))
     if labels is not None:
         columns[LABEL] = pa.array(labels, pa.string())
     rows = pa.table(columns)
@@ -383,4 +434,4 @@ def _table(
     def read(wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield from rows.select(list(wanted)).to_batches(BATCH_ROWS)
 
-    return Table(records.path, tuple(columns), read)
+    return Table(records.path, tuple(columns), read, metadata={MISSING: ["not-run"]})

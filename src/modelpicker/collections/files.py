@@ -16,6 +16,7 @@ from modelpicker.collections.long_tables import as_long, read_long
 from modelpicker.collections.same_answers import SameAnswer, merge_answers
 from modelpicker.collections.shipped import SHIPPED, shipped_collection
 from modelpicker.collections.spelling import EXACT
+from modelpicker.collections.table_files import files_of_folder, files_of_pattern, is_pattern, open_files
 from modelpicker.collections.tables import ARRAYS, Table, check_ending, ending_of, exists, explained, open_table
 from modelpicker.collections.wide_tables import CollectionReader
 from modelpicker.encoding import ClassName, Missing
@@ -44,7 +45,8 @@ def open_collection(
     Args:
         source: a file (.parquet, .arrow, .csv, .jsonl, .json, .xlsx, .npz, .npy), a folder with predictions.npy and
             oracle.npy, the results of an evaluation tool (a file or a folder), the name of a collection that ships;
-            or a data frame (pandas, polars, Arrow), or a mapping of arrays.
+            or a data frame (pandas, polars, Arrow), or a mapping of arrays. A folder of Parquet, CSV or Arrow
+            files, or a pattern such as "folder/*.parquet", is one collection, in the order of the files' names.
         labels: a file or a data frame with the labels, by `id`, `key` or `item` if both have that column, else row
             by row; or an array or a list of them.
         models: the columns that are models; by default all that are not known to be something else.
@@ -145,8 +147,20 @@ def _read_table(table: Table, reading: Reading) -> ModelCollection | CollectionR
     return CollectionReader(table, reading) if long is None else read_long(long, reading)
 
 
+def several_files(source: object) -> list[Path]:
+    """The files of a pattern, or of a folder of tables; none if a source is something else."""
+    if is_pattern(source):
+        return files_of_pattern(str(source))
+    folder = Path(source) if isinstance(source, str | Path) else None
+    if folder is None or not exists(folder) or not folder.is_dir() or array_files.is_array_folder(folder):
+        return []
+    return files_of_folder(folder)
+
+
 def _open(source: str | Path, reading: Reading) -> ModelCollection | CollectionReader:
     path = Path(source)
+    if is_pattern(source):
+        return _read_table(open_files(source, several_files(source)), reading)
     there = exists(path)
     if str(source) in SHIPPED and not there:
         return shipped_collection(str(source), reading)
@@ -161,6 +175,8 @@ def _open(source: str | Path, reading: Reading) -> ModelCollection | CollectionR
         found = read_evaluation(path, reading)
         if found is not None:
             return found
+    if paths := several_files(path):
+        return _read_table(open_files(source, paths), reading)
     if path.is_dir():
         return array_files.read_folder(path, reading)
     check_ending(path)

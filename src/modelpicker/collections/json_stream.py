@@ -10,14 +10,18 @@ from modelpicker.errors import FileError, InputError
 
 # Characters that are read first; a value that is longer is read in pieces of twice the size.
 CHUNK = 2**16
+# No row, and no value beside the rows, is longer than this: read into memory, a value takes many times its length.
+LONGEST = 2**26
 SPACE = " \t\n\r"
 
 
 class JsonStream:
     """A JSON text, read from its beginning as far as it is needed."""
 
-    def __init__(self, file: IO[str]) -> None:
+    def __init__(self, file: IO[str], longest: int | None = LONGEST) -> None:
+        """`longest` is the most characters of one value; None for no limit."""
         self._file = file
+        self._longest = longest
         self._text = ""
         self._place = 0
         self._ended = False
@@ -55,6 +59,8 @@ class JsonStream:
                     raise ValueError(error.msg if self._place < len(self._text) else "it ends too early") from error
             except RecursionError as error:
                 raise ValueError("it is nested too deeply") from error
+            if self._longest is not None and len(self._text) - self._place > self._longest:
+                raise ValueError(f"one value is longer than {self._longest:,} characters")
             self._more(chunk)
             chunk *= 2
 
@@ -111,11 +117,11 @@ def walk(stream: JsonStream, path: Sequence[str] = ()) -> Iterator[tuple[str, An
 
 
 @contextmanager
-def open_json(path: Path) -> Iterator[JsonStream]:
+def open_json(path: Path, longest: int | None = LONGEST) -> Iterator[JsonStream]:
     """A JSON file; what is wrong with it becomes one sentence."""
     try:
         with path.open(encoding="utf-8-sig") as file:
-            yield JsonStream(file)
+            yield JsonStream(file, longest)
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not written in UTF-8; save it as UTF-8 and try again.") from error
     except ValueError as error:
@@ -128,7 +134,9 @@ def json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a file of JSON lines; an error names the line."""
     try:
         with path.open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST), ""), start=1):
+                if len(line) == LONGEST and not line.endswith("\n"):
+                    raise InputError(f"{path}, line {number:,}: this line is longer than {LONGEST:,} characters.")
                 if line.strip():
                     yield _object(path, number, line)
     except UnicodeDecodeError as error:

@@ -12,6 +12,7 @@ from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_name_hints import IDENTITIES, LABEL, ROW_NUMBERS
 from modelpicker.collections.column_roles import Reading
 from modelpicker.collections.data_frames import frame_table
+from modelpicker.collections.evaluation_tools import is_evaluation, read_evaluation
 from modelpicker.collections.label_checks import check_common
 from modelpicker.collections.tables import ARRAYS, Table, cell, check_ending, exists, open_table, quoted
 from modelpicker.collections.unique_ids import check_different
@@ -45,7 +46,8 @@ def add_labels(
     path = Path(given) if isinstance(given, str | Path) else NAME
     labels = read_result(path, found) if path is not NAME else None
     if labels is None:
-        labels = read_labels(_open(given, path), fields_of(found), reading, reading.as_text or words)
+        table = open_labels(given, reading)
+        labels = read_labels(table, fields_of(found), reading, reading.as_text or words)
     names, strays = _matched(labels, found, path) if labels.identity else (labels.names, 0)
     if len(names) != len(found):
         raise InputError(
@@ -160,8 +162,25 @@ def _check_predictions(
         start += len(batch)
 
 
-def _open(given: object, path: Path) -> Table:
-    """Labels as a table: from a file, a data frame, an array or a list."""
+def _evaluated(path: Path, reading: Reading) -> Table | None:
+    """The labels in the results of an evaluation tool; None for anything else."""
+    if path is NAME or not exists(path) or not (path.is_dir() or is_evaluation(path)):
+        return None
+    found = read_evaluation(path, Reading(task=reading.task, same=reading.same, same_later=reading.same_later))
+    if found is None:
+        return None
+    if found.labels is None:
+        raise InputError(f"{path} has no labels: it is the result of an evaluation tool, and has grades at most.")
+    names = [found.classes[code] if code >= 0 else None for code in found.labels.tolist()]
+    return frame_table({"id": found.fields["id"], LABEL: names}, path)
+
+
+def open_labels(given: object, reading: Reading) -> Table:
+    """Labels as a table: from a file, the results of an evaluation tool, a data frame, an array or a list."""
+    path = Path(given) if isinstance(given, str | Path) else NAME
+    found = _evaluated(path, reading)
+    if found is not None:
+        return found
     if path is NAME:
         table = frame_table(given, NAME) or frame_table({LABEL: given}, NAME)
         if table is None:

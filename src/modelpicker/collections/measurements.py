@@ -1,5 +1,6 @@
 """What an evaluation tool measured: a grade for each answer, and what each model costs per item."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from modelpicker.encoding import Array, ClassName
 from modelpicker.errors import InputError, brief
-from modelpicker.kernels.primitives import ABSTAINED
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 from modelpicker.label import Label
 
 
@@ -29,12 +30,18 @@ class Measurements:
         """How many items have a grade."""
         return 0 if self.grades is None else int((~np.isnan(self.grades)).any(axis=1).sum())
 
-    def means(self) -> list[float]:
-        """The mean grade of each model over the items that have grades; a missing answer counts as wrong."""
+    def means(self, codes: Array) -> list[float]:
+        """The mean grade of each model over the items that have grades; a missing answer counts as wrong.
+
+        Items that a model was not run on (`codes`) do not count for it; NaN where it was run on none.
+        """
         if self.grades is None:
             return []
-        known = self.grades[(~np.isnan(self.grades)).any(axis=1)].astype(np.float64)
-        return [float(mean) for mean in np.nan_to_num(known).mean(axis=0)]
+        graded = (~np.isnan(self.grades)).any(axis=1)
+        run = codes[graded] != NOT_RUN
+        sums = np.nan_to_num(self.grades[graded].astype(np.float64)).sum(axis=0)
+        numbers = run.sum(axis=0)
+        return [float(total / items) if items else math.nan for total, items in zip(sums, numbers, strict=True)]
 
     def take(self, items: Any) -> Self:
         """The measurements of some items; what models cost stays."""
@@ -52,10 +59,11 @@ class Measurements:
             return None
         found: dict[ClassName, list[float]] = {}
         for code, grade in zip(codes[item].tolist(), self.grades[item].tolist(), strict=True):
-            if code != ABSTAINED and grade == grade:
+            if code >= 0 and grade == grade:
                 found.setdefault(classes[code], []).append(grade)
         if not found:
-            return Label.all_wrong() if (codes[item] == ABSTAINED).all() else None
+            silent = (codes[item] < 0).all() and (codes[item] == ABSTAINED).any()
+            return Label.all_wrong() if silent else None
         return Label.graded({answer: sum(grades) / len(grades) for answer, grades in found.items()})
 
     def price(self, kind: str) -> Mapping[str, float]:

@@ -8,8 +8,9 @@ from modelpicker.collections.collection import FieldValue, ModelCollection
 from modelpicker.collections.column_name_hints import IDENTITIES, LABEL
 from modelpicker.collections.column_roles import Column, Reading, guess_columns
 from modelpicker.collections.evaluation_tools import is_evaluation
-from modelpicker.collections.files import open_with
+from modelpicker.collections.files import open_with, several_files
 from modelpicker.collections.long_tables import as_long
+from modelpicker.collections.table_files import open_files
 from modelpicker.collections.tables import ENDINGS, Table, ending_of, open_table
 from modelpicker.collections.wide_tables import CollectionReader, plain_values
 from modelpicker.errors import InputError
@@ -66,7 +67,9 @@ def _first_rows(table: Table) -> tuple[dict[str, FieldValue], ...]:
 
 def first_values(path: Path) -> dict[str, list[str]]:
     """The first values of each column of a table, for a person to recognise it."""
-    rows = _first_rows(open_table(path)) if ending_of(path) in ENDINGS else ()
+    several = several_files(path)
+    table = open_files(path, several) if several else open_table(path) if ending_of(path) in ENDINGS else None
+    rows = () if table is None else _first_rows(table)
     names = rows[0] if rows else ()
     return {name: [str(row[name])[:GLANCE] for row in rows[:3] if row[name] is not None] for name in names}
 

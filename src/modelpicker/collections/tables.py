@@ -31,6 +31,8 @@ LONGEST_LINE = 2**24
 FIRST_BLOCK = 2**20
 # Text files up to this size are read once, into memory; larger ones are opened again for every pass.
 SMALL = 2**23
+# A column of the CSV files of promptfoo, which have one per model.
+REASON = "Grader Reason"
 # What stands for a missing cell in a CSV file, unless it is in quotes.
 MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"]
 RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
@@ -139,6 +141,10 @@ class Table:
         columns = tuple(names.get(name, name) for name in self.columns)
         return replace(self, columns=columns, read=read, head=None)
 
+    def place_of(self, column: str, value: object) -> str:
+        """Where a value stands first, as errors say it."""
+        return cell(self.path, self.find(column, value), column)
+
     def find(self, column: str, value: object) -> int | None:
         """The first row of a column that holds a value, for an error to name."""
         rows = 0
@@ -182,7 +188,10 @@ def open_table(path: Path) -> Table:
                 table = _open_arrow(path)
     for name, count in Counter(table.columns).items():
         if count > 1:
-            raise InputError(f"{path}: column {quoted(name)} occurs {count} times; names must differ.")
+            hint = (
+                " Tables of promptfoo are read as JSON: --output results.json." if REASON in table.columns else ""
+            )
+            raise InputError(f"{path}: column {quoted(name)} occurs {count} times; names must differ.{hint}")
     return table
 
 

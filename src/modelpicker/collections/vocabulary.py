@@ -1,7 +1,7 @@
 """Which classes the cells of a table name, and the codes of cells."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -63,35 +63,59 @@ class ClassVocabulary:
 
     def show(self, name: str, values: pa.Array, row: int) -> None:
         """Take note of the cells of one column, whose first is in this row."""
-        column = self.columns.setdefault(name, CodedColumn())
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
-        kind = self._kind(name, values)
-        column.missing += values.null_count
-        if kind is None:
-            return
-        column.kind = column.kind or kind
-        for entry in pc.value_counts(values).to_pylist():
-            value, count = entry["values"], entry["counts"]
-            if value is None:
-                continue
-            if isinstance(value, float):
-                if value != value:
-                    column.missing += count
-                    continue
-                if not value.is_integer() and not self.text:
-                    place = row + pc.index(values, pa.scalar(value, values.type)).as_py()
+        entries = [] if pa.types.is_null(values.type) else pc.value_counts(values).to_pylist()
+        counts = [(entry["values"], entry["counts"]) for entry in entries] or [(None, values.null_count)]
+
+        def find(value: Cell) -> int:
+            return int(row + pc.index(values, pa.scalar(value, values.type)).as_py())
+
+        self.count(name, values.type, counts, find)
+
+    def count(
+        self, name: str, kind: pa.DataType, counts: Iterable[tuple[Cell, int]], find: Callable[[Cell], int]
+    ) -> None:
+        """Take note of how often each cell occurs among some of a column.
+
+        Args:
+            name: of the column.
+            kind: the type of the cells.
+            counts: the different cells and how often each occurs; None is a missing one.
+            find: gives the row of a cell, for an error.
+        """
+        column, found = self.columns.setdefault(name, CodedColumn()), self._kind(name, kind)
+        column.kind = column.kind or found
+        for value, count in counts:
+            if value is None or value != value:
+                column.missing += count
+            elif count:
+                if isinstance(value, float) and not value.is_integer() and not self.text:
                     advice = NO_SCORES if abs(value) < 1 else NO_MODEL
-                    raise InputError(f"{cell(self.path, place, name)}: {value!r} is not a class. {advice}")
-            column.cells[value] = column.cells.get(value, 0) + count
-        if len(column.cells) > MOST_CLASSES:
+                    where = cell(self.path, find(value), name)
+                    raise InputError(f"{where}: {value!r} is not a class. {advice}")
+                column.cells[value] = column.cells.get(value, 0) + count
+        self._check_few(name)
+
+    def merge(self, columns: Mapping[str, CodedColumn]) -> None:
+        """Take note of what another vocabulary was shown, of the next rows."""
+        for name, found in columns.items():
+            column = self.columns.setdefault(name, CodedColumn())
+            column.kind = column.kind or found.kind
+            column.missing += found.missing
+            for value, count in found.cells.items():
+                column.cells[value] = column.cells.get(value, 0) + count
+            self._check_few(name)
+
+    def _check_few(self, name: str) -> None:
+        """An error if a column has more different cells than classes can be."""
+        if len(self.columns[name].cells) > MOST_CLASSES:
             raise InputError(
                 f"{cell(self.path, None, name)}: more than {MOST_CLASSES:,} different answers. {NO_MODEL}"
             )
 
-    def _kind(self, name: str, values: pa.Array) -> str | None:
+    def _kind(self, name: str, kind: pa.DataType) -> str | None:
         """What the cells of a column are, if they can be classes."""
-        kind = values.type
         if pa.types.is_null(kind):
             return None
         if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -199,7 +223,7 @@ class ClassVocabulary:
     def _place(self, value: Cell) -> str:
         """Where a value stands first, for an error; the file is read once more to find it."""
         name = next(name for name, column in self.columns.items() if value in column.cells)
-        return cell(self.path, self.table.find(name, value), name)
+        return self.table.place_of(name, value)
 
     def code_of(self, value: Cell) -> int:
         """The code of one cell that has been shown."""

@@ -66,6 +66,7 @@ class CollectionReader:
         self.roles = find_roles(table, reading)
         self.models = self.roles.models
         self.vocabulary = ClassVocabulary(table, reading.normalise, reading.as_text, reading.missing)
+        self.reading = reading
         self._compares_labels = reading.compares_labels
         self._items = self._scan()
         self.vocabulary.settle(reading.classes, table.metadata.get("classes"))

@@ -1,4 +1,4 @@
-"""How much better one model is than another, with limits that are proved (proof: docs/gate.md)."""
+"""How much better one model is than another, with limits that are proven (proof: docs/how-to/gate.md)."""
 
 import math
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from modelpicker.certificates.certificate import rounded_up
 from modelpicker.certificates.paired import highest_mean
+from modelpicker.certificates.wording import IN_POINTS, amount, how_certain, items_of
 from modelpicker.coins import draw_coins
 from modelpicker.errors import InputError
 from modelpicker.evaluations.paired_items import PairedItems
@@ -75,17 +75,18 @@ def pool_difference(items: PairedItems, confidence: float, seed: int, *, both: b
     if len(x) and not items.complete:
         contested = int(items.contested.sum())
         step = 1.0 / contested if items.counted else 0.0
-        high = min(high, highest_mean(x, error, contested, step) * contested)
-        low = max(low, -highest_mean(-x, error, contested, step) * contested)
+        least, most = items.unheard_limits
+        high = min(high, highest_mean(x, error, contested, step) * contested + most)
+        low = max(low, -highest_mean(-x, error, contested, step) * contested + least)
         middle = float(np.clip(x.mean() * contested, low, high))
     if items.counted:
         low, high = round(low), round(high)
     if low > high:  # something unlikely has happened, and only what was counted is sure
         low, high = certain_low, certain_high
     certain = bool(low == certain_low and high == certain_high)
-    better, least, best = (0.0 - float(value) * unit / size for value in (middle, high, low))
-    told = _words(items, "pool", least, best, confidence, certain, both, first)
-    return Difference("pool", better, least, best, confidence, both, certain, first, size, told)
+    better, worst, best = (0.0 - float(value) * unit / size for value in (middle, high, low))
+    told = _words(items, "pool", worst, best, confidence, certain, both, first)
+    return Difference("pool", better, worst, best, confidence, both, certain, first, size, told)
 
 
 def population_difference(items: PairedItems, confidence: float, *, both: bool = False) -> Difference:
@@ -113,11 +114,15 @@ def independent_items(items: PairedItems) -> Floats:
 
 
 def _refuse_chosen(items: PairedItems) -> None:
-    """An error if labelled items are so often contested ones that they cannot be a random part."""
+    """An error if labelled items are so often, or so seldom, contested ones that they cannot be a random part."""
     total, contested = len(items), int(items.contested.sum())
     labelled = int(items.labelled.sum())
     both = int((items.labelled & items.contested).sum())
-    if not labelled or _hypergeometric_tail(total, contested, labelled, both) >= UNLIKELY:
+    if not labelled:
+        return
+    often = _hypergeometric_tail(total, contested, labelled, both)
+    seldom = _hypergeometric_tail(total, total - contested, labelled, labelled - both)
+    if min(often, seldom) >= UNLIKELY:
         return
     raise InputError(
         f"{both:,} of the {labelled:,} labelled items are among the {contested:,} on which the "
@@ -154,42 +159,39 @@ def _words(
     first: bool,
 ) -> str:
     """The difference in a sentence; limits are rounded outwards."""
-    size = f"these {len(items):,} items" if len(items) != 1 else "this one item"
-    where = f"On {size}" if kind == "pool" else "In general"
-    sure = f"with confidence {100.0 * confidence:.12g}%"
-    if certain:
-        sure = "certainly"
-    elif not both and low > -1.0 and high < 1.0:
-        sure = f"each limit {sure}"
-    tail = "" if certain else ", whenever you look" if first else ", if labelled items were chosen at random"
+    where = f"On {items_of(len(items))}" if kind == "pool" else "In general"
+    sure = how_certain(confidence, certain)
+    if not (certain or both) and low > -1.0 and high < 1.0:
+        sure += " for each limit"
+    tail = "" if certain or first else ", if labelled items were chosen at random"
     if kind == "population":
         tail = ", if the items are a random sample"
     said = describe(items, low, high)
     if said is None:
-        return f"{where}, nothing is proven about {items.challenger} and {items.champion} yet."
-    return f"{where}, {items.challenger} is {said}, {sure}{tail}."
+        return f"{where}, nothing is proven yet about {items.challenger} and {items.champion}."
+    return f"{where}, {items.challenger} is {said} ({sure}){tail}."
 
 
 def describe(items: PairedItems, low: float, high: float) -> str | None:
     """How much better the challenger is than the champion, between two limits; None if that says nothing."""
     better, worse, name = _comparatives(items)
     other = f"than {items.champion}{name}"
-    unit = items.loss.unit
+    unit, loss = items.loss.unit, items.loss.name
     if low <= -unit and high >= unit:
         return None
     if low == high:
         if not low:
             return f"exactly as good as {items.champion}{name}"
-        return f"{rounded_up(abs(low))} {better if low > 0.0 else worse} {other}"
+        return f"{_nearest(abs(low), loss)} {better if low > 0.0 else worse} {other}"
     if low >= 0.0:
-        return f"between {_down(low)} and {rounded_up(high)} {better} {other}"
+        return f"between {_down(low, loss)} and {amount(high, loss)} {better} {other}"
     if high <= 0.0:
-        return f"between {_down(-high)} and {rounded_up(-low)} {worse} {other}"
+        return f"between {_down(-high, loss)} and {amount(-low, loss)} {worse} {other}"
     if low <= -unit:
-        return f"at most {rounded_up(high)} {better} {other}"
+        return f"at most {amount(high, loss)} {better} {other}"
     if high >= unit:
-        return f"at most {rounded_up(-low)} {worse} {other}"
-    return f"at most {rounded_up(-low)} {worse} and at most {rounded_up(high)} {better} {other}"
+        return f"at most {amount(-low, loss)} {worse} {other}"
+    return f"at most {amount(-low, loss)} {worse} and at most {amount(high, loss)} {better} {other}"
 
 
 def _comparatives(items: PairedItems) -> tuple[str, str, str]:
@@ -199,9 +201,18 @@ def _comparatives(items: PairedItems) -> tuple[str, str, str]:
     return "better", "worse", f" in {names.get(items.loss.name, items.loss.name)}"
 
 
-def _down(share: float) -> str:
-    """A share in per cent, rounded down to three digits."""
+def _nearest(share: float, loss: str) -> str:
+    """A difference that is known exactly, rounded to three digits."""
+    number = f"{100.0 * share:.3g}"
+    if loss not in IN_POINTS:
+        return f"{number}%"
+    return f"{number} point" if number == "1" else f"{number} points"
+
+
+def _down(share: float, loss: str) -> str:
+    """The lower end of a range, rounded down to three digits; "points" is said at its upper end."""
+    unit = "" if loss in IN_POINTS else "%"
     if share <= 0.0:
-        return "0%"
+        return f"0{unit}"
     digits = 2 - math.floor(math.log10(share * 100.0))
-    return f"{math.floor(share * 100.0 * 10.0**digits + 1e-9) / 10.0**digits:.12g}%"
+    return f"{math.floor(share * 100.0 * 10.0**digits + 1e-9) / 10.0**digits:.12g}{unit}"

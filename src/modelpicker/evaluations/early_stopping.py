@@ -61,7 +61,7 @@ class EarlyStop:
 
     @property
     def certificate(self) -> Certificate:
-        """What is proved of it, of items like these in general."""
+        """What is proven of it, of items like these in general."""
         return self.race.certificate(float(self.race.options["confidence"]), "population")
 
     def score(self, scores: Mapping[Any, float | None]) -> None:
@@ -164,12 +164,12 @@ class WorthRunning(Generic[AnyItem]):
 
     @property
     def certified(self) -> bool:
-        """Whether it is proved to be the best, within the tolerance."""
+        """Whether it is proven to be the best, within the tolerance."""
         return self.stop.finished
 
     @property
     def certificate(self) -> Certificate:
-        """What is proved of it, of items like these in general."""
+        """What is proven of it, of items like these in general."""
         return self.stop.certificate
 
     @property

@@ -1,4 +1,4 @@
-"""A gate for CI: may the challenger replace the champion? The proof is in docs/gate.md."""
+"""A gate for CI: may the challenger replace the champion? The proof is in docs/how-to/gate.md."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -7,9 +7,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from modelpicker.certificates.certificate import check_confidence, rounded_up
+from modelpicker.certificates.certificate import check_confidence
 from modelpicker.certificates.paired import first_refuted, items_to_go
 from modelpicker.certificates.stop_rule import GAP
+from modelpicker.certificates.wording import amount
 from modelpicker.coins import check_seed
 from modelpicker.encoding import check_same_kind, plain
 from modelpicker.errors import InputError, brief
@@ -40,7 +41,7 @@ NAMED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Whether a challenger passes, and what is proved."""
+    """Whether a challenger passes, and what is proven."""
 
     verdict: Verdict
     champion: str
@@ -56,6 +57,8 @@ class Gate:
     """On how many items the two answer differently; with scores, on how many they are known to differ."""
     labels_needed: int
     """How many of those have no label yet."""
+    not_run: int
+    """On how many items one of the two was not run: they count at their worst, and no label helps."""
     challenger_wins: int
     """On how many labelled items the challenger is better, ..."""
     champion_wins: int
@@ -69,6 +72,8 @@ class Gate:
     label_next: tuple[object, ...]
     """The items to label next, in this order: their ids, or their places where they have none."""
     sentence: str
+    notes: tuple[str, ...]
+    """What the reader of the file decided, such as which score is used."""
 
     @property
     def passed(self) -> bool:
@@ -87,6 +92,7 @@ class Gate:
             "difference": self.difference.document(),
             "population": None if self.population is None else self.population.document(),
             "label_next": list(self.label_next),
+            "notes": list(self.notes),
             "exit_code": self.exit_code,
         }
 
@@ -103,6 +109,7 @@ class Gate:
             ("only the champion is better", f"{self.champion_wins:,}"),
             ("labels missing", f"{self.labels_needed:,}"),
         ]
+        rows += [("not run with both", f"{self.not_run:,}")] if self.not_run else []
         names = f"{_cell(self.challenger)} against {_cell(self.champion)}"
         table = "\n".join(f"| {name} | {value} |" for name, value in rows)
         more = [self.sentence, self.difference.sentence]
@@ -154,7 +161,7 @@ def gate(
     >>> found.verdict, found.labels_to_go
     ('pass', 0)
     >>> print(found.sentence)
-    PASS: svm-cubic is not worse than svm-gaussian by more than 2%, on these 1,497 items.
+    PASS: svm-cubic is not worse than svm-gaussian by more than 2 points on these 1,497 items.
     """
     if require not in REQUIREMENTS:
         raise InputError(f"require {brief(require)}: pass {' or '.join(REQUIREMENTS)}.", parameter="require")
@@ -204,7 +211,7 @@ class GateRule:
 
 
 def decide(items: PairedItems, rule: GateRule) -> Gate:
-    """The verdict on two models, and what is proved."""
+    """The verdict on two models, and what is proven."""
     pool = pool_difference(items, rule.confidence, rule.seed)
     population = None
     try:
@@ -227,7 +234,8 @@ def decide(items: PairedItems, rule: GateRule) -> Gate:
         items.loss.name,
         len(items),
         int((items.contested if items.whole is not None else items.x != 0.0).sum()),
-        int(items.unknown.sum()),
+        int(items.askable.sum()),
+        int(items.unheard.sum()),
         int((known < 0.0).sum()),
         int((known > 0.0).sum()),
         used,
@@ -235,6 +243,7 @@ def decide(items: PairedItems, rule: GateRule) -> Gate:
         to_go,
         _next_items(items, rule.seed) if verdict == "undecided" else (),
         _sentence(items, rule, verdict, to_go),
+        items.notes,
     )
 
 
@@ -255,7 +264,7 @@ def labels_to_go(items: PairedItems, rule: GateRule) -> int | None:
         found = [items_to_go(x, claim, error, MOST_TO_GO), items_to_go(-x, -claim, error, MOST_TO_GO)]
         return min((one for one in found if one is not None), default=None)
     x, _ = drawn(items, rule.seed)
-    if len(x) < 2:
+    if len(x) < 2 or not items.askable.any():
         return None
     lengths = [_play(items, rule, x, claim, number) for number in range(_plays(items))]
     return int(np.median(lengths))
@@ -267,18 +276,19 @@ def _plays(items: PairedItems) -> int:
 
 def _play(items: PairedItems, rule: GateRule, x: Floats, claim: float, number: int) -> int:
     """How many more labels decide in one possible future: labels to come are drawn from those so far."""
-    missing = int(items.unknown.sum())
+    missing = int(items.askable.sum())
     random = np.random.default_rng([rule.seed % 2**63, number])
     likely = np.concatenate([np.tile(x, 3), [-1.0, 0.0, 1.0]])
     future = np.concatenate([x, random.choice(likely, missing)])
     contested = int(items.contested.sum())
     total = claim * len(items)
+    least, most = items.unheard_limits
     if items.counted:
         # The claims that are refuted are about whole numbers: one too many to pass, or the last that passes.
         last = math.floor(total + 1e-9) if rule.require == "not-worse" else math.ceil(total - 1e-9) - 1
-        claims = ((future, last + 1.0), (-future, -float(last)))
+        claims = ((future, last + 1.0 - most), (-future, least - float(last)))
     else:
-        claims = ((future, total), (-future, -total))
+        claims = ((future, total - most), (-future, least - total))
     error = 1.0 - rule.confidence
     ends = [first_refuted(path, bound / contested, error, contested) for path, bound in claims]
     counted = _certain_after(future, [float(bound) for _, bound in claims])
@@ -319,7 +329,7 @@ def _limits(items: PairedItems, rule: GateRule) -> tuple[float, float]:
 
 
 def _asked(found: Gate) -> str:
-    near = rounded_up(found.gap)
+    near = amount(found.gap, found.loss)
     if found.require == "better":
         return "better" + (f" by more than {near}" if found.gap else "")
     return f"not worse by more than {near}" if found.gap else "not worse"
@@ -327,21 +337,23 @@ def _asked(found: Gate) -> str:
 
 def _sentence(items: PairedItems, rule: GateRule, verdict: Verdict, to_go: int | None) -> str:
     """The verdict in plain words."""
-    by = f" by more than {rounded_up(rule.gap)}" if rule.gap else ""
+    by = f" by more than {amount(rule.gap, items.loss.name)}" if rule.gap else ""
     one, other = items.challenger, items.champion
     where = f"on these {len(items):,} items" if rule.of == "pool" else "in general"
     word = {"not-worse": "worse", "better": "better"}[rule.require]
     holds = (verdict == "pass") == (rule.require == "better")
     if verdict != "undecided":
-        return f"{verdict.upper()}: {one} is {'' if holds else 'not '}{word} than {other}{by}, {where}."
+        return f"{verdict.upper()}: {one} is {'' if holds else 'not '}{word} than {other}{by} {where}."
     more = (
         ""
         if to_go is None
         else f" About {to_go:,} more {'label' if to_go == 1 else 'labels'} would probably decide."
     )
+    if not items.askable.any() and items.unheard.any() and rule.of == "pool":
+        more = f" One of them was not run on {int(items.unheard.sum()):,} items: run it there."
     if to_go is None and rule.of == "population":
         more = " The difference is so close to the limit that no number of labels is likely to decide."
-    return f"UNDECIDED: it is not proven yet whether {one} is {word} than {other}{by}, {where}.{more}"
+    return f"UNDECIDED: it is not proven yet whether {one} is {word} than {other}{by} {where}.{more}"
 
 
 def _cell(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from modelpicker.campaigns.offline_pool import find_loss
+from modelpicker.campaigns.offline_pool import find_loss, known_grades
 from modelpicker.certificates.pool_scores import Flags
 from modelpicker.collections import ModelCollection
 from modelpicker.collections.column_roles import Reading
@@ -15,7 +15,7 @@ from modelpicker.collections.files import load_with
 from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, brief
 from modelpicker.frames import IDENTITIES
-from modelpicker.kernels.primitives import ABSTAINED, Floats
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Floats
 from modelpicker.label import AnyLabel, Label, read_label
 from modelpicker.losses import ACCURATE, GRADES, PREFERENCE, Loss
 
@@ -35,6 +35,8 @@ class PairedItems:
     contested: Flags
     """The items that a label might tell the two apart on: those on which they answer differently."""
     labelled: Flags
+    unheard: Flags
+    """The items that one of the two was not run on: no label says who is better there."""
     loss: Loss = ACCURATE
     ids: tuple[object, ...] = ()
     """What the items are called; empty if they have no ids."""
@@ -49,6 +51,16 @@ class PairedItems:
     def unknown(self) -> Flags:
         """The items whose label is needed and missing."""
         return np.isnan(self.x)
+
+    @property
+    def askable(self) -> Flags:
+        """Those of them that a label would tell."""
+        return self.unknown & ~self.unheard
+
+    @property
+    def unheard_limits(self) -> tuple[float, float]:
+        """The least and the most that x can be in sum over the items that one of the two was not run on."""
+        return float(self.least[self.unheard].sum()), float(self.most[self.unheard].sum())
 
     @property
     def complete(self) -> bool:
@@ -97,7 +109,7 @@ def pair_scores(
     least, most = np.where(known, x, -1.0), np.where(known, x, 1.0)
     every = np.ones(len(x), dtype=np.bool_)  # whether two models differ is not known before both have a score
     loss = ACCURATE if whole else Loss(GRADES)
-    return PairedItems(*names, x, least, most, every, known, loss, tuple(ids))
+    return PairedItems(*names, x, least, most, every, known, np.zeros_like(every), loss, tuple(ids))
 
 
 def _as_scores(values: Any, name: str) -> Floats:
@@ -131,6 +143,7 @@ def pair_models(
     """Two models of a file or a collection, with labels from it or from elsewhere."""
     if str(champion) == str(challenger):
         raise InputError(f"champion and challenger are both {brief(champion)}; name two models.")
+    graded: Sequence[AnyLabel | None] | None
     graded = labels if isinstance(labels, list | tuple) and any(isinstance(one, Label) for one in labels) else None
     bare = None if graded is not None or callable(labels) else labels
     whole = read_models(source, (str(champion), str(challenger)), bare, reading)
@@ -140,6 +153,10 @@ def pair_models(
                 f"there is no model {brief(str(name))}; there are {brief(list(whole.models))}.", parameter="models"
             )
     places = [whole.models.index(str(name)) for name in (champion, challenger)]
+    grade_of = None if labels is not None else known_grades(whole)
+    if grade_of is not None:  # the results of an evaluation tool say how good answers are
+        graded = [grade_of(item) for item in range(len(whole))]
+        loss = GRADES if loss is None else loss
     found = _unlabelled(whole, places, find_loss(loss, whole))
     return _with_labels(found, whole, places, graded)
 
@@ -175,7 +192,9 @@ def _unlabelled(whole: ModelCollection, places: list[int], loss: Loss) -> Paired
     else:
         reach = loss.reach(whole.classes)
         most, least = reach[second, first], -reach[first, second]
-    differ = first != second
+    unheard = (codes == NOT_RUN).any(axis=1)
+    most, least = np.where(unheard, 1.0, most), np.where(unheard, -1.0, least)  # losses are from 0 to 1
+    differ = (first != second) | unheard
     identity = next((name for name in whole.fields if name.lower() in IDENTITIES), None)
     return PairedItems(
         str(whole.models[places[0]]),
@@ -183,8 +202,9 @@ def _unlabelled(whole: ModelCollection, places: list[int], loss: Loss) -> Paired
         np.where(differ, np.nan, 0.0),
         np.where(differ, least, 0.0),
         np.where(differ, most, 0.0),
-        differ,
+        differ & ~unheard,
         np.zeros(len(codes), dtype=np.bool_),
+        unheard,
         loss,
         () if identity is None else tuple(whole.fields[identity]),
         whole.notes,
@@ -193,7 +213,7 @@ def _unlabelled(whole: ModelCollection, places: list[int], loss: Loss) -> Paired
 
 
 def _with_labels(
-    found: PairedItems, whole: ModelCollection, places: list[int], graded: Sequence[AnyLabel] | None
+    found: PairedItems, whole: ModelCollection, places: list[int], graded: Sequence[AnyLabel | None] | None
 ) -> PairedItems:
     """The same with the labels that there are."""
     x, labelled = found.x.copy(), found.labelled.copy()
@@ -201,7 +221,7 @@ def _with_labels(
         if len(graded) != len(found):
             raise InputError(f"there are {len(graded):,} labels, but {len(found):,} items; pass one per item.")
         for place, label in enumerate(graded):
-            if label is not None:
+            if label is not None and not found.unheard[place]:
                 x[place] = _label_difference(found.loss, label, found.answers(place), f"item {place}")
                 labelled[place] = not np.isnan(x[place])
         return replace(found, x=x, labelled=labelled)
@@ -209,7 +229,7 @@ def _with_labels(
         return found
     labels = np.asarray(whole.labels, dtype=np.int64)
     codes = np.asarray(whole.predictions[:, places], dtype=np.int64)
-    told = labels != ABSTAINED
+    told = (labels != ABSTAINED) & ~found.unheard
     if found.loss.plain:
         if found.loss.name == PREFERENCE:
             raise InputError("a class is not a preference; pass labels such as mp.Label.better(…).")

@@ -1,7 +1,8 @@
 """Is A really better than B? Two runs of an evaluation on the same items, compared item by item."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -23,6 +24,7 @@ from modelpicker.evaluations.gates import MOST_TO_GO
 from modelpicker.evaluations.paired_items import PairedItems, pair_models, pair_scores, read_models
 from modelpicker.evaluations.score_files import identity_of, open_scores, pair_score_columns, read_columns
 from modelpicker.frames import IDENTITIES
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 RunVerdict: TypeAlias = Literal["a", "b", "undecided"]
 # Columns of scores that are taken where none is named.
@@ -58,6 +60,8 @@ class RunComparison:
     items_to_go: int | None
     """About how many more items would tell; None if that cannot be told. 0: it is told."""
     sentence: str
+    notes: tuple[str, ...]
+    """What the readers of the files decided, such as which score is used."""
 
     def document(self) -> dict[str, Any]:
         """The result for programs."""
@@ -66,6 +70,7 @@ class RunComparison:
             "difference": self.difference.document(),
             "here": self.here.document(),
             "win_share": list(self.win_share),
+            "notes": list(self.notes),
         }
 
 
@@ -133,6 +138,7 @@ def compare_items(items: PairedItems, confidence: float) -> RunComparison:
         items.loss.name,
         to_go,
         _sentence(items, verdict, general, here, p_value, confidence, to_go),
+        items.notes,
     )
 
 
@@ -163,8 +169,8 @@ def _sentence(
         told = f"Not proven: on these items {first} is {said}."
     if p_value <= 1.0 - confidence:
         told += (
-            f" McNemar's test would say more (p = {p_value:.2g}), but only if the number of items was fixed before "
-            f"anybody looked. The interval holds at any time, and has 0 in it at {sure}."
+            f" McNemar's test would call it better (p = {p_value:.2g}), but only if the number of items was fixed "
+            f"before anybody looked. The {sure} interval holds at any time, and it contains 0."
         )
     if to_go:
         told += f" About {to_go:,} more items like these would probably tell."
@@ -197,6 +203,8 @@ def _pair(
     if scores:
         return _pair_score_files(a, b, called, reading)
     runs = [_read_run(one, reading) for one in (a, b)]
+    if labels is None and any(_is_graded(run) for run in runs):
+        return _pair_graded(runs[0], runs[1], called)
     whole = _joined(runs[0], runs[1], called, own_labels=labels is None)
     return pair_models(whole, called[1], called[0], labels, loss, reading)
 
@@ -228,6 +236,37 @@ def _read_run(source: object, reading: Mapping[str, Any]) -> ModelCollection:
     return whole
 
 
+def _is_graded(run: ModelCollection) -> bool:
+    """Whether an evaluation tool gave scores that no label says."""
+    return not run.labelled and run.measured is not None and run.measured.graded > 0
+
+
+def _pair_graded(first: ModelCollection, second: ModelCollection, names: tuple[str, str]) -> PairedItems:
+    """Two runs by the scores of an evaluation tool; what such a tool's labels say is what its score says."""
+    used = [run.measured.score if run.measured is not None else "" for run in (first, second)]
+    if not all(used) or used[0] != used[1]:
+        said = [f"{name} has {brief(score) if score else 'none'}" for name, score in zip(names, used, strict=True)]
+        raise InputError(
+            f"the two runs have different scores: {' and '.join(said)}. Name one that both have with --label "
+            "(label=), or pass --labels FILE (labels=)."
+        )
+    pairs, ids = _match(_keys(first), _keys(second), len(first), len(second), names)
+    a, b = _score_of(first), _score_of(second)
+    found = pair_scores([b[other] for _, other in pairs], [a[one] for one, _ in pairs], (names[1], names[0]), ids)
+    return replace(found, notes=(*first.notes, *second.notes))
+
+
+def _score_of(run: ModelCollection) -> list[float]:
+    """The score of each answer; NaN where it is not known."""
+    codes = run.predictions[:, 0]
+    if run.measured is not None and run.measured.grades is not None:
+        scores = run.measured.grades[:, 0].astype(np.float64)
+    else:
+        labels = np.full(len(run), ABSTAINED) if run.labels is None else run.labels
+        scores = np.where(labels == ABSTAINED, np.nan, codes == labels)
+    return [float(score) for score in np.where(codes == NOT_RUN, np.nan, scores)]
+
+
 def _joined(
     first: ModelCollection, second: ModelCollection, names: tuple[str, str], *, own_labels: bool
 ) -> ModelCollection:
@@ -249,9 +288,12 @@ def _joined(
         rows.append(row)
         labels.append(again if label is None else label)
     known = any(label is not None for label in labels)
-    matrix = np.array(rows, dtype=object)
     return ModelCollection(
-        matrix, labels if known else None, list(names), fields={"id": [str(key) for key in keys]}
+        np.array(rows, dtype=object),
+        labels if known else None,
+        list(names),
+        fields={"id": [str(key) for key in keys]},
+        notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
     )
 
 
@@ -273,7 +315,7 @@ def _match(
         return [(place, place) for place in range(one)], list(range(one))
     for keys, name in ((first, names[0]), (second, names[1])):
         if len(set(keys)) < len(keys):
-            twice = next(key for place, key in enumerate(keys) if key in keys[:place])
+            twice = next(key for key, times in Counter(keys).items() if times > 1)
             raise InputError(f"{name}: item {brief(twice)} occurs twice; ids must differ.")
     places = {key: place for place, key in enumerate(second)}
     found = [(place, places[key]) for place, key in enumerate(first) if key in places]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from modelpicker.collections.data_frames import frame_table
+from modelpicker.collections.evaluation_tools import is_evaluation
 from modelpicker.collections.tables import Table, check_ending, exists, open_table
 from modelpicker.errors import InputError, NotFoundError, brief
 from modelpicker.evaluations.paired_items import PairedItems, pair_scores
@@ -16,6 +17,11 @@ def open_scores(source: object) -> Table:
         path = Path(source)
         if not exists(path):
             raise NotFoundError(f"{path} does not exist; pass a file with one column of scores per model.")
+        if path.is_dir() or is_evaluation(path):
+            raise InputError(
+                f"{path}: the results of an evaluation tool say themselves what their scores are. Leave --scores "
+                "(scores=) out; --label (label=) chooses one of several scores."
+            )
         check_ending(path)
         return open_table(path)
     found = frame_table(source)

@@ -6,12 +6,12 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from modelpicker.algorithms.validation import check_count
-from modelpicker.experiments.engines import Engine, open_engine
+from modelpicker.experiments.engines import CHUNK, Engine, EngineName, Workforce, open_engine
 from modelpicker.experiments.labels_needed import Outcomes
 from modelpicker.experiments.metrics import at_the_end, meaningful, tally_runs
 from modelpicker.experiments.output_folder import Folder, versions
@@ -21,12 +21,11 @@ from modelpicker.experiments.pool_methods import AnyMethod, MethodChoice, PoolMe
 from modelpicker.experiments.progress import Silent, Watcher, on_terminal
 from modelpicker.experiments.results import Results
 from modelpicker.experiments.run_store import Ledger
-from modelpicker.experiments.tasks import EVALUATION, TUNING, ComparisonCell, Task
+from modelpicker.experiments.tasks import EVALUATION, TUNING, Block, ComparisonCell, Task
 from modelpicker.experiments.tuning import TOLERANCE, Probe, Tuned, Tuning, grid_search, search, untuned
 from modelpicker.kernels.primitives import Ints
 
-# Realizations a task, and predictions that it looks at, at most: about a second of work.
-CHUNK = 10
+# Predictions that a task looks at, at most: about a second of work.
 WORK = 2.5e8
 # How near the labels of a run must be to a budget, to count for the standing there while work goes on.
 CLOSE = 0.2
@@ -43,7 +42,7 @@ def compare(
     setting: Literal["stream", "pool"] = "stream",
     budget_rule: Literal["expected", "hard"] = "expected",
     tuning: Literal["search", "grid"] = "search",
-    engine: Literal["threads", "dask"] = "threads",
+    engine: EngineName = "threads",
     workers: int | None = None,
     scheduler: str | None = None,
     chunk: int = CHUNK,
@@ -87,15 +86,6 @@ def compare(
     return carry_out(plan, how, None if out is None else Path(out), progress=progress)
 
 
-class Workforce(NamedTuple):
-    """Who does the work: it changes no number."""
-
-    engine: str = "threads"
-    workers: int | None = None
-    scheduler: str | None = None
-    chunk: int = CHUNK
-
-
 def carry_out(
     plan: ComparisonPlan, how: Workforce, out: Path | None = None, *, title: str = "", progress: bool = False
 ) -> Results:
@@ -128,7 +118,9 @@ def _folder(out: str | os.PathLike[str] | None, plan: ComparisonPlan) -> Iterato
 class Comparison:
     """A plan being carried out."""
 
-    def __init__(self, plan: ComparisonPlan, folder: Folder, engine: Engine, chunk: int, watcher: Watcher) -> None:
+    def __init__(
+        self, plan: ComparisonPlan, folder: Folder, engine: Engine[Task, Block], chunk: int, watcher: Watcher
+    ) -> None:
         self.plan = plan
         self.engine = engine
         self.chunk = chunk

@@ -4,43 +4,78 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from itertools import islice
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from modelpicker.errors import InputError, ModelPickerError
-from modelpicker.experiments.tasks import Block, Job, Task
 from modelpicker.extras import require
 
 # A task whose worker dies this often has probably killed it.
 MOST_DEATHS = 20
+# Realizations a task.
+CHUNK = 10
 # Seconds to wait for the workers of a cluster.
 PATIENCE = 30.0
 
 
-class Engine(Protocol):
+Done = TypeVar("Done")
+TaskOf = TypeVar("TaskOf", bound=Hashable, contravariant=True)
+DoneBy = TypeVar("DoneBy", covariant=True)
+AnyTask = TypeVar("AnyTask", bound=Hashable)
+
+
+EngineName: TypeAlias = Literal["threads", "dask"]
+
+
+class Workforce(NamedTuple):
+    """Who does the work: it changes no number."""
+
+    engine: str = "threads"
+    workers: int | None = None
+    scheduler: str | None = None
+    chunk: int = CHUNK
+
+
+class Doable(Protocol[TaskOf, DoneBy]):
+    """Everything that tasks need, whatever process they run in."""
+
+    def play(self, task: TaskOf, /) -> DoneBy:
+        """Do a task."""
+
+
+class Engine(Protocol[AnyTask, DoneBy]):
     """Does tasks, in any order."""
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Block]]:
-        """Each task with what came of it, as they are done."""
+    def run(self, tasks: Sequence[AnyTask], ahead: int | None = None) -> Iterator[tuple[AnyTask, DoneBy]]:
+        """Each task with what came of it, as they are done; at most `ahead` are begun before they are taken."""
 
 
-class Threads:
+class Threads(Generic[AnyTask, Done]):
     """All cores of this process: compiled kernels leave the interpreter's lock alone."""
 
-    def __init__(self, job: Job, workers: int) -> None:
+    def __init__(self, job: Doable[AnyTask, Done], workers: int) -> None:
         self.job = job
         self.pool = ThreadPoolExecutor(workers, thread_name_prefix="modelpicker")
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Block]]:
+    def run(self, tasks: Sequence[AnyTask], ahead: int | None = None) -> Iterator[tuple[AnyTask, Done]]:
         """Each task with what came of it."""
-        waiting: dict[Future[Block], Task] = {self.pool.submit(self.job.play, task): task for task in tasks}
+        rest = iter(tasks)
+        waiting: dict[Future[Done], AnyTask] = {}
+
+        def begin(some: Iterable[AnyTask]) -> None:
+            waiting.update({self.pool.submit(self.job.play, task): task for task in some})
+
+        begin(islice(rest, ahead))
         try:
             while waiting:
                 done, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield waiting.pop(future), future.result()
+                del future
+                begin(islice(rest, len(done)))
         finally:
             for future in waiting:
                 future.cancel()
@@ -50,16 +85,16 @@ class Threads:
         self.pool.shutdown(cancel_futures=True)
 
 
-class Dask:
+class Dask(Generic[AnyTask, Done]):
     """The workers of a Dask cluster; one that dies costs time, not results."""
 
-    def __init__(self, job: Job, client: Any, *, deaf: bool) -> None:
+    def __init__(self, job: Doable[AnyTask, Done], client: Any, *, deaf: bool) -> None:
         from distributed import WorkerPlugin
 
         class Holder(WorkerPlugin):  # type: ignore[misc]  # its types are not looked at
             """Gives every worker the job, once; also those that come later."""
 
-            def __init__(self, job: Job) -> None:
+            def __init__(self, job: Doable[AnyTask, Done]) -> None:
                 self.job = job
 
             def setup(self, worker: Any) -> None:  # noqa: ARG002  # as Dask calls it
@@ -71,30 +106,35 @@ class Dask:
         self.name = f"modelpicker-{os.getpid()}-{time.time_ns()}"
         client.register_plugin(Holder(job), name=self.name)
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Block]]:
+    def run(self, tasks: Sequence[AnyTask], ahead: int | None = None) -> Iterator[tuple[AnyTask, Done]]:
         """Each task with what came of it."""
         from distributed import KilledWorker, as_completed
 
-        waiting = {self._submit(task): task for task in tasks}
-        deaths: dict[Task, int] = {}
+        rest = iter(tasks)
+        waiting = {self._submit(task): task for task in islice(rest, ahead)}
+        deaths: dict[AnyTask, int] = {}
         done = as_completed(waiting)
         try:
             for future in done:
                 task = waiting.pop(future)
                 try:
-                    block = future.result()
+                    found = future.result()
                 except KilledWorker as error:
                     deaths[task] = deaths.get(task, 0) + 1
                     if deaths[task] > MOST_DEATHS:
                         raise ModelPickerError(
-                            f"{deaths[task]} workers died of realization {task.numbers[0]} and its neighbours; "
-                            "do the workers have enough memory?"
+                            f"{deaths[task]} workers died of {task}; do the workers have enough memory?"
                         ) from error
                     again = self._submit(task)
                     waiting[again] = task
                     done.add(again)
                 else:
-                    yield task, block
+                    del future
+                    yield task, found
+                    for begun in islice(rest, 1):
+                        more = self._submit(begun)
+                        waiting[more] = begun
+                        done.add(more)
         except OSError as error:
             raise ModelPickerError(
                 f"the Dask scheduler is gone: {error}. Run it again: what was written to a folder is kept."
@@ -103,7 +143,7 @@ class Dask:
             with suppress(Exception):
                 self.client.cancel(list(waiting))
 
-    def _submit(self, task: Task) -> Any:
+    def _submit(self, task: AnyTask) -> Any:
         return self.client.submit(play_on_worker, self.name, task, pure=False)
 
     def close(self) -> None:
@@ -112,16 +152,17 @@ class Dask:
             self.client.unregister_worker_plugin(self.name)
 
 
-def play_on_worker(name: str, task: Task) -> Block:
+def play_on_worker(name: str, task: Hashable) -> Any:
     """Do a task of the job that this worker holds."""
     from distributed import get_worker
 
-    block: Block = get_worker().plugins[name].job.play(task)
-    return block
+    return get_worker().plugins[name].job.play(task)
 
 
 @contextmanager
-def open_engine(name: str, job: Job, workers: int | None, scheduler: str | None) -> Iterator[Engine]:
+def open_engine(
+    name: str, job: Doable[AnyTask, Done], workers: int | None, scheduler: str | None
+) -> Iterator[Engine[AnyTask, Done]]:
     """The engine of this name, closed at the end."""
     if name == "threads" and scheduler is None:
         threads = Threads(job, workers or cores())

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.experiments.comparison import Workforce, carry_out
+from modelpicker.experiments.comparison import carry_out
+from modelpicker.experiments.engines import Workforce
 from modelpicker.experiments.labels_needed import Factor, Outcomes, factor, labels_needed
 from modelpicker.experiments.plan import BUDGET_RULES, ComparisonPlan
 from modelpicker.experiments.results import Results

@@ -35,6 +35,9 @@ class Task(NamedTuple):
     cells: tuple[ComparisonCell, ...]
     numbers: tuple[int, ...]
 
+    def __str__(self) -> str:
+        return f"realization {self.numbers[0]} and its neighbours"
+
     @property
     def runs(self) -> int:
         """How many runs it is."""

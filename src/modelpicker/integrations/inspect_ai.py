@@ -88,12 +88,12 @@ class StopBeatenModels:
 
     @property
     def certified(self) -> bool:
-        """Whether it is proved to be the best, within the tolerance."""
+        """Whether it is proven to be the best, within the tolerance."""
         return self.stop.finished
 
     @property
     def certificate(self) -> Certificate:
-        """What is proved of it, of samples like these in general."""
+        """What is proven of it, of samples like these in general."""
         return self.stop.certificate
 
     @property

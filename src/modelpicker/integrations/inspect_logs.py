@@ -93,8 +93,8 @@ def _load(archive: zipfile.ZipFile, name: str) -> Any:
         return json.loads(archive.read(member))
     with Path(str(archive.filename)).open("rb") as file:
         packed = _packed(file, member)
-    content = pa.CompressedInputStream(pa.BufferReader(packed), "zstd").read()
-    if zlib.crc32(content) != member.CRC:
+    content = pa.CompressedInputStream(pa.BufferReader(packed), "zstd").read(member.file_size + 1)
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
         raise InputError(f"{archive.filename} is damaged: {name} is not what was written.")
     return json.loads(content)
 

@@ -25,7 +25,7 @@ MOST_BUTTONS = 20
 
 
 class LabelWidget(anywidget.AnyWidget):
-    """Shows one item after the other and takes your labels, until the pick is proved.
+    """Shows one item after the other and takes your labels, until the pick is proven.
 
     Args:
         source: a collection, a data frame, or anything else that `ModelCollection` takes.

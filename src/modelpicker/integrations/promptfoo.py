@@ -1,7 +1,7 @@
 """Results of promptfoo: `promptfoo eval --output results.json` (or .jsonl). A model is a provider with a prompt."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ def read_run(path: Path) -> Iterator[EvaluationRecord]:
     """The answers, one at a time."""
     names = ModelNames()
     if path.suffix.lower() in LINES:
+        names.note_prompts(row.get("prompt") for row in json_lines(path))
         yield from _records(json_lines(path), names)
         return
     with open_json(path) as stream:
@@ -49,8 +50,8 @@ class ModelNames:
     """Whether there is only one prompt: then a model is named by its provider alone."""
     names: dict[Any, str] = field(default_factory=dict)
 
-    def note_prompts(self, prompts: list[Any]) -> None:
-        """The prompts, which a file has before its rows."""
+    def note_prompts(self, prompts: Iterable[Any]) -> None:
+        """All prompts, before the first row."""
         labels = {as_text(mapping(one).get("label")) or as_text(mapping(one).get("raw")) for one in prompts}
         self.by_provider = len(labels) == 1
 
@@ -105,6 +106,7 @@ def _records(rows: Iterator[Mapping[str, Any]], names: ModelNames) -> Iterator[E
             failed=failed,
             fields={**mapping(case.get("metadata")), **mapping(told)},
             name=str(row.get("testIdx", "")),
+            place=int(as_number(row.get("promptIdx")) or 0),
         )
 
 

@@ -163,7 +163,7 @@ class BestModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """What is proved about the recommended model, of exactly the items it was chosen on."""
+        """What is proven about the recommended model, of exactly the items it was chosen on."""
         return self.pool_.certificate(self.confidence)
 
     def __sklearn_is_fitted__(self) -> bool:

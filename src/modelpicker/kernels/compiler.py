@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 from modelpicker.extras import check_tested
 from modelpicker.kernels.compile_messages import announced
+from modelpicker.kernels.elsewhere import compiles_here, refuse_to_compile, spare_cache
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -121,16 +122,34 @@ def code_digits(function: Function, parts: Mapping[Function, Function]) -> str:
 
 
 class CompiledKernel:
-    """`function` with its parts, compiled when it is first called; `name` says what is compiled."""
+    """`function` with its parts, compiled when it is first called; `name` says what is compiled.
 
-    def __init__(self, function: Function, parts: Mapping[Function, Function], name: str) -> None:
+    Where another process compiles (`compiling_elsewhere`), `meanwhile` is called until the machine code is there:
+    it does the same, to the last bit.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        parts: Mapping[Function, Function],
+        name: str,
+        meanwhile: Function | None = None,
+    ) -> None:
         self.dispatcher = cache(partial(_dispatcher, function, parts))
         self.name = name
+        self.meanwhile = meanwhile
         self.ready = False
         """Whether it has been compiled, and ran."""
 
+    @property
+    def on_its_way(self) -> bool:
+        """Whether another process compiles it: until it is ready, to call it would be to compile it here too."""
+        return not self.ready and not compiles_here()
+
     def __call__(self, *arguments: object) -> Any:
         """Run the machine code."""
+        if self.meanwhile is not None and self.on_its_way:
+            return self.meanwhile(*arguments)
         dispatcher = self.dispatcher()
         if self.ready:
             return dispatcher(*arguments)
@@ -165,6 +184,9 @@ def _dispatcher(function: Function, parts: Mapping[Function, Function]) -> Funct
     if folder is not None and not numba.config.DISABLE_JIT:
         with suppress(Exception):  # no place that Numba likes either
             dispatcher._cache = _cache_in(folder, dispatcher.py_func)
+            return dispatcher  # type: ignore[no-any-return]
+    if not numba.config.DISABLE_JIT:
+        refuse_to_compile()
     return dispatcher  # type: ignore[no-any-return]
 
 
@@ -198,6 +220,7 @@ def _cache_in(folder: Path, function: Function) -> Any:
                 # Processes that write at once may leave the code of other types behind.
                 if found is not None and tuple(found.signature.args) == tuple(normalize_signature(signature)[0]):
                     return found
+            refuse_to_compile()
             return None
 
         def save_overload(self, *arguments: object) -> None:
@@ -215,7 +238,7 @@ def _cache_in(folder: Path, function: Function) -> Any:
 
 def cache_folder(key: str) -> Path | None:
     """The first writable folder for this machine code; None where there is none."""
-    for base in (Path(__file__).parent / "__pycache__", user_cache()):
+    for base in (Path(__file__).parent / "__pycache__", user_cache(), spare_cache()):
         if base is None:
             continue
         folder = base / "kernels" / key

@@ -5,6 +5,7 @@ Philox 4x64-10 (Salmon et al., 2011), as NumPy has it: the counter of round r is
 
 import numpy as np
 
+from modelpicker.coins import draw_coins
 from modelpicker.kernels.compiler import CompiledKernel
 from modelpicker.kernels.primitives import Floats
 
@@ -50,6 +51,8 @@ _fill = CompiledKernel(fill, {}, "random numbers")
 
 def draw_many(seed: int, start: int, rounds: int) -> Floats:
     """What `draw_coins` draws."""
+    if _fill.on_its_way:
+        return draw_coins(seed, start, rounds)
     coins = np.empty((rounds, 4))
     with np.errstate(over="ignore"):  # words wrap; with Numba's compiler switched off NumPy would remark on it
         _fill(np.uint64(seed % 2**64), np.uint64(seed >> 64), np.uint64(start), coins)

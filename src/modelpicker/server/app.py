@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 import modelpicker
+from modelpicker.campaigns.background_compiler import BackgroundCompiler
+from modelpicker.campaigns.kernel_needs import needs_of_all
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.errors import ModelPickerError
 from modelpicker.extras import require
@@ -42,6 +44,9 @@ from modelpicker.server.network.middleware import RequestMiddleware
 from modelpicker.server.outgoing.outbox import Outbox
 from modelpicker.server.outgoing.sender import WebhookSender
 from modelpicker.server.page_files import PageFiles
+
+# Seconds between looks at what is being compiled.
+LOOK = 0.1
 
 ROUTERS = (
     rounds.router,
@@ -89,8 +94,14 @@ def create_app(configuration: Configuration) -> FastAPI:
             HTTPException: as_problem,
         },
     )
+    compiler = BackgroundCompiler()
     app.state.service = ServerContext(
-        configuration, storage, CommitQueues(configuration.storage, metrics), Tokens(storage), metrics
+        configuration,
+        storage,
+        CommitQueues(configuration.storage, metrics, compiler),
+        Tokens(storage),
+        metrics,
+        compiler,
     )
     app.add_middleware(compressing)
     app.add_middleware(RequestMiddleware, configuration=configuration, metrics=metrics)
@@ -114,7 +125,19 @@ def _sender(service: ServerContext) -> WebhookSender:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """When the server has stopped, everything that it took in is on disk, and in SQLite's file itself."""
     service: ServerContext = app.state.service
+    with service.compiler:
+        await asyncio.to_thread(_want_all, service)
+        async with _tasks(service):
+            yield
+        service.queues.close()
+    service.storage.checkpoint()
+
+
+@asynccontextmanager
+async def _tasks(service: ServerContext) -> AsyncIterator[None]:
+    """What goes on beside requests."""
     tasks = [
+        asyncio.create_task(_prepare(service)),
         asyncio.create_task(service.queues.sweep()),
         asyncio.create_task(checkpoint_when_quiet(service.storage, service.configuration.quiet)),
     ]
@@ -123,5 +146,17 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     for task in tasks:
         task.cancel()
-    service.queues.close()
-    service.storage.checkpoint()
+
+
+async def _prepare(service: ServerContext) -> None:
+    """The server is ready when all is compiled that the campaigns need that are there at the start."""
+    while service.compiler.waiting:
+        await asyncio.sleep(LOOK)
+    service.preparing = False
+
+
+def _want_all(service: ServerContext) -> None:
+    with suppress(ModelPickerError):  # a storage that cannot be read makes the server unready by itself
+        for need in needs_of_all(service.storage):
+            service.compiler.want(need)
+    service.preparing = bool(service.compiler.waiting)

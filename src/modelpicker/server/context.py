@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+from modelpicker.campaigns.background_compiler import BackgroundCompiler
 from modelpicker.campaigns.storage.database import Storage
 from modelpicker.server.access.tokens import Failures, Tokens
 from modelpicker.server.configuration import Configuration
@@ -51,6 +52,7 @@ class ServerContext:
     queues: CommitQueues
     tokens: Tokens
     metrics: Metrics
+    compiler: BackgroundCompiler
     failures: Failures = field(default_factory=Failures)
     feeds: "dict[str, Feed]" = field(default_factory=dict)
     """The news of campaigns that somebody follows."""
@@ -58,5 +60,7 @@ class ServerContext:
     """Campaigns as they were last listed: whoever lists thousands need not open those that nobody uses."""
     intakes: dict[str, Intake] = field(default_factory=dict)
     """Files that are being taken in, by the names of the campaigns that begin with them."""
+    preparing: bool = True
+    """Whether what the campaigns need that were there at the start is not compiled yet."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server is told to stop: whoever listens for news is let go."""

@@ -1,4 +1,4 @@
-"""The paper's theorems as functions: what they promise of Model Picker, each in the version that is proved.
+"""The paper's theorems as functions: what they promise of Model Picker, each in the version that is proven.
 
 `rounds` is T, `models` k. With the best model i*, Δ_j is how much less accurate model j is and θ_j how often just
 one of the two is right: `gap` is Δ, the smallest Δ_j, `largest_gap` the largest, and `closeness` λ, the smallest
@@ -9,7 +9,8 @@ All need every query to be answered: none holds once a budget is spent. Those on
 before the next round, and a `query_scale` of 1; those on identification and accuracy gap hold with any, and with
 labels that come late, once all have come.
 
-docs/bounds.md says where a statement differs from the paper's and why; `sharper` has bounds that say more.
+docs/how-it-works/bounds.md says where a statement differs from the paper's and why; `sharper` has bounds that say
+more.
 """
 
 import math

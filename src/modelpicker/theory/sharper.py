@@ -1,7 +1,7 @@
 """Bounds that say more than the paper's and follow from its own proofs with a little more care.
 
-The proofs are in docs/bounds.md. `gaps` and `differences` are Δ_j and θ_j of all models but the best, as
-`Hardness.rivals` has them; the other words are those of `bounds`.
+The proofs are in docs/how-it-works/bounds.md. `gaps` and `differences` are Δ_j and θ_j of all models but the best,
+as `Hardness.rivals` has them; the other words are those of `bounds`.
 """
 
 import math

@@ -67,7 +67,7 @@ def test_from_a_file_to_the_finish(page: Page, server: Serving, name: str) -> No
     page.get_by_role("button", name="Finish").click()
     expect(page).to_have_url(re.compile("/standing$"))
     expect(page.locator(".summary .badge")).to_have_text("Finished")
-    expect(page.locator(".summary")).not_to_contain_text("rough")  # what is proved is said, and nothing beside it
+    expect(page.locator(".summary")).not_to_contain_text("rough")  # what is proven is said, and nothing beside it
     expect(page.get_by_role("columnheader", name="Possible")).to_be_visible()
     expect(page.get_by_role("heading", name="Labels bought")).to_have_count(0)
     assert campaign.pending(5, lease=60, annotator="somebody") == []
@@ -86,7 +86,7 @@ def test_spent_labels_are_followed_by_an_offer_of_more(page: Page, server: Servi
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("article")).to_contain_text("0 by you, 0 of at most 1")
     answer(page)
-    expect(page.locator(".item-pane .empty")).to_contain_text(re.compile("By now|Nothing is proved"))
+    expect(page.locator(".item-pane .empty")).to_contain_text("The goal is not proven yet")
     page.get_by_role("button", name="Ask about 10 more").click()
     expect(page.get_by_role("article")).to_contain_text("1 by you, 1 of at most 11")
 
@@ -99,7 +99,7 @@ def test_labels_to_go_are_said_while_labelling_and_in_the_standing_and_what_more
     page.get_by_label("How close").fill("0")
     page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_role("article")).to_contain_text("0 by you, 0 of at most 12")
-    expect(page.get_by_role("article")).not_to_contain_text("to go")
+    expect(page.get_by_role("article")).not_to_contain_text("more label")
     page.goto(f"{server.url}/#/")  # its items are given back
     campaign = mp.open_campaign(server.storage, name)
     waiting = {query.id: query for query in campaign.waiting()}
@@ -170,7 +170,7 @@ def test_a_file_can_be_dropped_and_nothing_is_asked_while_paused(
     pool = mp.ModelCollection([["a", "b"], ["b", "a"]], models=["good", "poor"])
     mp.create_campaign(server.storage, name, pool=pool).revise(paused=True)
     page.goto(f"{server.url}/#/c/{name}/label")
-    expect(page.locator(".item-pane .empty")).to_contain_text("Nobody is asked for labels for now.")
+    expect(page.locator(".item-pane .empty")).to_contain_text("Nobody is asked for labels now.")
 
 
 def test_a_column_is_the_judge_and_is_not_shown(page: Page, server: Serving, name: str) -> None:
@@ -190,6 +190,47 @@ def test_a_column_is_the_judge_and_is_not_shown(page: Page, server: Serving, nam
     expect(page.get_by_role("article")).to_contain_text("1 by you, 1 in all")
     page.goto(f"{server.url}/#/c/{name}/standing")
     expect(page.locator(".summary")).to_contain_text("The judge agreed with 1 of 1 label (100%")
+
+
+def test_mistakes_models_and_wrong_labels_have_a_price(page: Page, server: Serving, name: str) -> None:
+    chosen(page, server, name, table(classes=3))
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("What a mistake costs").select_option("more for some classes")
+    expect(page.get_by_text("1 point is 1 % of")).to_contain_text("the worst mistake")
+    weights = page.get_by_role("group", name="Weight of each class")
+    weights.get_by_label("class-01").fill("5")
+    page.get_by_text("Prices of models").click()
+    prices = page.get_by_role("group", name="Price per item")
+    prices.get_by_label("good").fill("0.03")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("alert").filter(has_text="price")).to_contain_text("fair")
+    for model, price in {"fair": "0.02", "poor": "0.01"}.items():
+        prices.get_by_label(model).fill(price)
+    page.get_by_label("Mistakes of people").fill("2")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_contain_text("0 by you, 0 in all", timeout=30_000)
+    options = mp.open_campaign(server.storage, name).settings.options
+    assert options["label_noise"] == pytest.approx(0.02)
+    assert options["price"] == {"good": 0.03, "fair": 0.02, "poor": 0.01}
+    assert mp.open_campaign(server.storage, name).best().certificate.loss == "weighted accuracy"
+    page.goto(f"{server.url}/#/c/{name}/settings")
+    expect(page.get_by_text("cheapest model that is proven")).to_be_visible()
+
+
+def test_each_class_counts_the_same_if_the_file_has_labels(page: Page, server: Serving, name: str) -> None:
+    lines = table().splitlines()
+    labelled = [f"{lines[0]}\tlabel", *(f"{line}\tclass-{place % 2:02}" for place, line in enumerate(lines[1:]))]
+    page.goto(f"{server.url}/#/new")
+    page.get_by_label("File of predictions").set_input_files(file_called(name, "\n".join(labelled) + "\n"))
+    page.get_by_label("What code is").select_option("shown")
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("What a mistake costs").select_option("the same for each class, rare or not")
+    page.get_by_label("Ask for").select_option("grades")
+    expect(page.get_by_label("What a mistake costs")).to_have_count(0)
+    page.get_by_label("Ask for").select_option("class")
+    page.get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("article")).to_contain_text("0 by you, 0 in all", timeout=30_000)
+    assert mp.open_campaign(server.storage, name).best().certificate.loss == "balanced accuracy"
 
 
 def test_a_column_is_chosen_as_the_slices_and_each_has_a_row(page: Page, server: Serving, name: str) -> None:

@@ -67,7 +67,7 @@ def test_a_certificate_is_one_sentence_and_says_when_to_stop(page: Page, server:
     rule = mp.Certified(gap=0.05, kind="stream")
     campaign = mp.create_campaign(server.storage, name, models=["bert", "gpt"], stop_when=rule)
     page.goto(f"{server.url}/#/c/{name}/standing")
-    expect(page.locator(".certificate")).to_have_text(re.compile("^Nothing is proven about"))
+    expect(page.locator(".certificate")).to_have_text(re.compile("^Not proven yet"))
     for label in ["spam"] * 20:
         campaign.tell(campaign.ask({"bert": label, "gpt": label}).id, label)
     for number in range(12):

@@ -100,7 +100,7 @@ def archived(storage: str) -> Campaign:
 
 
 def finished(storage: str) -> Campaign:
-    """Somebody took the result of a stream with queries open, and nothing was proved."""
+    """Somebody took the result of a stream with queries open, and nothing was proven."""
     campaign = campaign_of(storage, "finished", messages(4))
     campaign.tell(0, "spam")
     campaign.finish()
@@ -122,7 +122,7 @@ def pool_spent(storage: str) -> Campaign:
 
 
 def pool_certified(storage: str) -> Campaign:
-    """The best model of a pool is proved, and questions are open."""
+    """The best model of a pool is proven, and questions are open."""
     campaign = pool_of(storage, "pool-certified")
     while not campaign.best().certified:
         campaign.tell(campaign.pending(3)[0].id, "spam")

@@ -37,7 +37,7 @@ class Audit:
         self.events: list[tuple[int, int]] = []
         """Items and what happened to them, in order."""
         self.favourite: tuple[int, int] | None = None
-        """The model that was the pick when it was proved, and how many draws there were before."""
+        """The model that was the pick when it was proven, and how many draws there were before."""
         self._free: npt.NDArray[np.bool_] = np.ones(items if self.share else 0, dtype=np.bool_)
         self._told: set[int] = set()
         self._skipped: set[int] = set()
@@ -72,7 +72,7 @@ class Audit:
         self._free[item] = False
 
     def favour(self, model: int) -> None:
-        """The pick is proved, and the next draws are there to measure it: half of the bets are about it."""
+        """The pick is proven, and the next draws are there to measure it: half of the bets are about it."""
         if self.share and self.favourite is None:
             self.favourite = (model, sum(what == DRAWN for _, what in self.events))
 

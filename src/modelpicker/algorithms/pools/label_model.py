@@ -7,7 +7,7 @@ a say like a model, as the last column; it weighs nothing before the labels spea
 
 How much a vote is worth is not known beforehand. So there are three regressions, from one that hardly trusts the
 vote to one that trusts it blindly, each free to move from there by what the labels say. Their guesses are mixed by
-how well each one foresaw the labels. docs/pools.md shows what else was tried.
+how well each one foresaw the labels. docs/how-it-works/pools.md shows what else was tried.
 
 The functions are kernels: plain arithmetic, compiled by Numba.
 """

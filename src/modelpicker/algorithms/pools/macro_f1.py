@@ -77,7 +77,7 @@ def macro_f1(pool: "PoolPicker") -> dict[ModelName, float]:
     if not pool.loss.plain or pool.loss.name == "preference":
         raise InputError(f"macro-F1 is about classes; the loss of this pool is {pool.loss.name}.")
     items = np.linspace(0, len(pool) - 1, min(len(pool), MOST_ITEMS)).astype(np.int64)
-    said = pool.source.codes[items]
+    said = pool.source.rows(items)
     if pool.judge is not None:
         said = np.concatenate([said, pool.judge[items][:, None]], axis=1)
     known = dict(pool._agreed) | {int(pool._contested[place]): int(pool._labels[place]) for place in pool._learned}

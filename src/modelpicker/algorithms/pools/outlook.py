@@ -19,11 +19,12 @@ class LabelsToGo:
 
     @property
     def words(self) -> str:
-        """In a few words, no more exact than the estimate: "about 30 to go (20 to 60)"."""
+        """In a few words, no more exact than the estimate: "about 30 more labels (20 to 60)"."""
         low, expected, high = (_rounded(number) for number in (self.low, self.expected, self.high))
         if not high:
-            return "nothing to go"
-        return f"about {expected:,} to go" + (f" ({low:,} to {high:,})" if low < high else "")
+            return "no more labels"
+        many = "label" if expected == 1 else "labels"
+        return f"about {expected:,} more {many}" + (f" ({low:,} to {high:,})" if low < high else "")
 
     def document(self) -> dict[str, Any]:
         """For programs, and for the page."""
@@ -38,7 +39,7 @@ class PoolOutlook:
     chance: float
     """How likely the pick is certified by then."""
     confidence: float
-    """With how much confidence it is likely to be proved by then that the pick is within the tolerance."""
+    """With how much confidence it is likely to be proven by then that the pick is within the tolerance."""
 
     @property
     def sentence(self) -> str:
@@ -48,7 +49,7 @@ class PoolOutlook:
         if chance > 0.5:
             return f"{more} would probably prove it: the chance is about {chance:.0%}."
         return (
-            f"{more} would probably not prove it: the chance is about {chance:.0%}, and the confidence by then "
+            f"{more} would probably not prove it: the chance is about {chance:.0%}. The confidence would then be "
             f"about {_percent(self.confidence)}."
         )
 

@@ -29,8 +29,6 @@ from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.pool_input import (
     PIECE,
     absent_models,
-    contested_items,
-    contested_rows,
     identical_models,
     read_judge,
     read_pool,
@@ -76,7 +74,7 @@ choose = CompiledKernel(choose_item, {}, "pool-picker choice")
 
 
 class PoolPicker:
-    """Picks the best model of a file: it says which items to label, and when the pick is proved.
+    """Picks the best model of a file: it says which items to label, and when the pick is proven.
 
     Args:
         predictions: one row per item and one column per model: a matrix, a collection, or a data frame. None or
@@ -91,7 +89,7 @@ class PoolPicker:
         loss: what mistakes cost: "accuracy", "grades", "preference", weights by class, costs by class and answer,
             or a `Loss`. The tolerance and all statements speak of it.
         price: what each model costs per item: numbers by model, or one per model. The pick is then the cheapest
-            model that is proved to be within the tolerance of the best.
+            model that is proven to be within the tolerance of the best.
         label_noise: the probability that a label is wrong, at most; each independently of the others. The
             certificate allows for it, and is wider than the tolerance by what wrong labels may mislead by.
 
@@ -102,7 +100,8 @@ class PoolPicker:
     >>> pool.recommended, pool.labels_used
     ('large', 6)
     >>> print(pool.certificate().sentence)
-    On these 100 items no model is more than 5% more accurate than large, with confidence 95%, whenever you look.
+    Proven: large is at most 5 points less accurate than the best model (95% confidence).
+    Of these 100 items.
     """
 
     name = "pool-picker"
@@ -138,8 +137,7 @@ class PoolPicker:
         self.label_noise = float(LABEL_NOISE.check(label_noise))
         """The probability that a label is wrong, at most."""
         self._read = PoolLabels(self.loss, source.classes)
-        self._contested = contested_items(source.codes)
-        self._rows = contested_rows(source.codes, self._contested)
+        self._contested, self._rows = source.contested()
         self.judge = read_judge(judge, source)
         """What the judge says of each item, as codes; -1 where it says nothing. None: there is no judge."""
         self._judged = None if self.judge is None else kernel_codes(self.judge[self._contested])
@@ -158,7 +156,7 @@ class PoolPicker:
         """How much of the error, which is what the confidence leaves, may be used: less if the items may grow."""
         self.noise_share = 1.0
         """The same for what wrong labels may do."""
-        self._audit = Audit(audit, len(source.codes))
+        self._audit = Audit(audit, source.items)
         self._model = new_label_model(len(self.models), len(self.classes), judged=self.judge is not None)
         self._proof = new_proof(self)
         coins = draw_coins(self.seed, JITTER, -(-len(self.models) // 4)).ravel()
@@ -173,7 +171,7 @@ class PoolPicker:
         """The last estimate, and what was known then."""
 
     def __len__(self) -> int:
-        return len(self.source.codes)
+        return self.source.items
 
     def __repr__(self) -> str:
         return (
@@ -222,7 +220,9 @@ class PoolPicker:
     @property
     def never_run(self) -> dict[ModelName, int]:
         """On how many items each model was not run; only models of which that is so."""
-        counts = np.count_nonzero(self.source.codes == NOT_RUN, axis=0).tolist()
+        if self._proof.scores.everywhere is None:
+            return {}
+        counts = np.count_nonzero(self._proof.scores.everywhere, axis=0).tolist()
         return {name: count for name, count in zip(self.models, counts, strict=True) if count}
 
     @property
@@ -250,7 +250,7 @@ class PoolPicker:
 
     @property
     def certified(self) -> bool:
-        """Whether the recommended model is proved to be within the tolerance of the best, with the confidence.
+        """Whether the recommended model is proven to be within the tolerance of the best, with the confidence.
 
         With prices, also whether no model is cheaper that is thought to be good enough.
         """
@@ -282,7 +282,7 @@ class PoolPicker:
         return self.certified or not bool(self._unlabelled().any())
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What is proved about the recommended model, of exactly these items, whenever you look."""
+        """What is proven about the recommended model, of exactly these items, whenever you look."""
         confidence = check_confidence(confidence)
         model = self._pick()
         worse, certain = self._proof.worse_by(model, self._strict(confidence))
@@ -302,7 +302,7 @@ class PoolPicker:
                 f"accuracy() speaks of right and wrong answers, but the loss of this pool is {self.loss.name}."
             )
         model = self._pick()
-        said = self.source.codes[:, model]
+        said = self.source.said_by(model)
         labels = known_labels(self)
         counts = count_right(said, labels, self._contested)
         draws = self._audit.replay(said, labels)
@@ -329,7 +329,7 @@ class PoolPicker:
         everywhere = self._proof.scores.everywhere
         if everywhere is None:
             return len(self)
-        found: Floats = np.maximum(1.0, (~(everywhere | everywhere[:, [model]])).sum(axis=0))
+        found: Floats = np.maximum(1.0, len(self) - (everywhere | everywhere[:, [model]]).sum(axis=0))
         return found
 
     def macro_f1(self) -> dict[ModelName, float]:
@@ -372,7 +372,7 @@ class PoolPicker:
 
     @property
     def reached_confidence(self) -> float:
-        """The confidence with which the recommended model is proved to be within the tolerance by now."""
+        """The confidence with which the recommended model is proven to be within the tolerance by now."""
         return self._proof.confidence_in(self._pick(), self.error_share)
 
     def _foresee(self) -> Forecast | None:
@@ -430,7 +430,7 @@ class PoolPicker:
         place = self._place(item)
         told = UNKNOWABLE_LABEL
         if label is not None:
-            row = self._rows[place] if place >= 0 else kernel_codes(self.source.codes[item])
+            row = self._rows[place] if place >= 0 else self.source.row(item)
             told = self._read.read(label, row, row == NOT_RUN, where)
         if place < 0:
             self._learn_agreed(item, told)
@@ -601,7 +601,7 @@ class PoolPicker:
     def _next_for_audit(self) -> PoolQuestion | None:
         """An item drawn at random from all that are left, if it is time for one.
 
-        When the pick is proved, or no contested item is left, only its accuracy is left to learn.
+        When the pick is proven, or no contested item is left, only its accuracy is left to learn.
         """
         if not self._audit.share:
             return None
@@ -786,9 +786,11 @@ class PoolPicker:
     def _fingerprint(self) -> list[int]:
         """What tells these predictions from others: how many there are, what they are, and of what classes."""
         checksum = zlib.crc32(repr(self.classes).encode())
-        for start in range(0, len(self), PIECE):
+        for start in range(0, len(self.source.codes), PIECE):
             piece = self.source.codes[start : start + PIECE]
             checksum = zlib.crc32(np.ascontiguousarray(piece, dtype="<i8").tobytes(), checksum)
+        if self.source.kept is not None:
+            checksum = zlib.crc32(np.ascontiguousarray(self._contested, dtype="<i8").tobytes(), checksum)
         if self.judge is not None:
             checksum = zlib.crc32(np.ascontiguousarray(self.judge, dtype="<i8").tobytes(), checksum)
         return [len(self), len(self._rows), checksum]

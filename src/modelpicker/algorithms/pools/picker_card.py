@@ -1,4 +1,4 @@
-"""A pool as a notebook shows it: who leads, what is proved, and how many more labels it takes."""
+"""A pool as a notebook shows it: who leads, what is proven, and how many more labels it takes."""
 
 from typing import TYPE_CHECKING
 
@@ -21,13 +21,12 @@ def pool_card(pool: "PoolPicker") -> str:
     if to_go is not None:
         facts["to go"] = to_go.words
     sure = pool.certificate(pool.confidence)
-    proved = sure.sentence if sure.gap < 1.0 else "This is a guess. Nothing is proved yet."
     title = f"Use {pool.recommended}" if pool.certified else f"{pool.recommended} is the best so far"
     if not pool.labels_used and not pool.certified:
         title = "No label yet"
     return html_card(
         title,
-        f'<p class="sure {"proved" if pool.certified else "open"}">{safe(proved)}</p>',
+        f'<p class="sure {"proved" if pool.certified else "open"}">{safe(sure.sentence)}</p>',
         html_tiles(facts),
         "" if pool.done else "<p>pool.ask() says which item to label next; pool.tell(item, label) takes it.</p>",
         _standing(pool),

@@ -1,17 +1,19 @@
 """What a pool is made of: a matrix, a collection or a data frame, checked and encoded."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.algorithms.pools.kept_rows import KeptRows
 from modelpicker.algorithms.validation import check_models
 from modelpicker.certificates.pool_scores import Flags
 from modelpicker.encoding import Array, ClassName, ModelName, as_array, check_same_kind, encode_table, plain
 from modelpicker.errors import InputError, brief
 from modelpicker.frames import LABEL, NOT_MODELS, as_columns, matrix_of
-from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Codes, kernel_codes
+from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Codes, Ints, kernel_codes
 
 PIECE = 2**16
 
@@ -20,16 +22,59 @@ class PoolInput(NamedTuple):
     """The predictions of a pool as codes."""
 
     codes: Array
+    """One row per item; of a pool that keeps only some of its items, their rows."""
     labels: Array | None
     """Codes as well, where the source has labels."""
     models: tuple[ModelName, ...]
     classes: tuple[ClassName, ...]
     collected: bool
     """Whether it came from a collection: whole numbers that are given as labels are then codes."""
+    kept: KeptRows | None = None
+    """The items that are kept, if not all are."""
+
+    @property
+    def items(self) -> int:
+        """How many items there are, kept or not."""
+        return len(self.codes if self.kept is None else self.kept)
+
+    def contested(self) -> tuple[Ints, Codes]:
+        """The items on which models differ, and their rows in the form that kernels take."""
+        places = contested_items(self.codes)
+        if self.kept is None:
+            return places, contested_rows(self.codes, places)
+        if len(places) == len(self.codes):  # as they are: they may be a file that is mapped into memory
+            return self.kept.places, kernel_codes(self.codes)
+        return self.kept.places[places], contested_rows(self.codes, places)
+
+    def row(self, item: int) -> Codes:
+        """What the models say of an item."""
+        return kernel_codes(self.rows(np.array([item]))[0])
+
+    def rows(self, items: Ints) -> Array:
+        """What the models say of some items."""
+        found: Array = self.codes[items] if self.kept is None else self.kept.rows(items)
+        return found
+
+    def said_by(self, model: int) -> Array:
+        """What a model says of all items."""
+        found: Array = self.codes[:, model] if self.kept is None else self.kept.said_by(model)
+        return found
+
+    def every_row(self, what: str) -> Array:
+        """The rows of all items; an error where only some are kept."""
+        if self.kept is None:
+            return self.codes
+        raise InputError(
+            f"{what} needs the answers to all items, but only those to the {len(self.codes):,} of {self.items:,} "
+            "items on which models differ are in memory. Read the file without an engine."
+        )
 
 
 def read_pool(predictions: Any, models: object) -> PoolInput:
     """Predictions in any form that is taken, with the names of the models."""
+    if isinstance(kept := getattr(predictions, "kept", None), KeptRows):
+        classes = tuple(predictions.classes)
+        return _checked(kept.codes, predictions.labels, predictions.models, classes, True)._replace(kept=kept)
     if hasattr(predictions, "read") and hasattr(predictions, "batches"):
         predictions = predictions.read()  # a file that was opened
     if hasattr(predictions, "predictions") and hasattr(predictions, "classes"):
@@ -106,9 +151,9 @@ def read_judge(judge: Any, pool: PoolInput) -> Array | None:
         raise InputError(
             f"judge {brief(judge)}: pass one class per item, None where the judge says nothing.", parameter="judge"
         )
-    if len(judge) != len(pool.codes):
+    if len(judge) != pool.items:
         raise InputError(
-            f"the judge has {len(judge):,} answers, but the pool has {len(pool.codes):,} items; pass one per item, "
+            f"the judge has {len(judge):,} answers, but the pool has {pool.items:,} items; pass one per item, "
             "None where it says nothing.",
             parameter="judge",
         )
@@ -136,8 +181,11 @@ def with_judge(rows: Codes, judged: Codes | None, absent: Flags | None = None) -
 
 def absent_models(codes: Array) -> Flags | None:
     """Which models were not run on which items; None if all were run on all."""
+    pieces = range(0, len(codes), PIECE)
+    if not any((codes[start : start + PIECE] == NOT_RUN).any() for start in pieces):
+        return None
     absent: Flags = codes == NOT_RUN
-    return absent if absent.any() else None
+    return absent
 
 
 def contested_items(codes: Array) -> npt.NDArray[np.int64]:
@@ -165,7 +213,11 @@ def contested_rows(codes: Array, contested: npt.NDArray[np.int64]) -> Codes:
 
 def identical_models(rows: Codes, models: Sequence[ModelName]) -> tuple[tuple[ModelName, ...], ...]:
     """The groups of models that say the same of every item."""
+    digests = [hashlib.sha256() for _ in models]
+    for start in range(0, len(rows), PIECE):
+        for digest, column in zip(digests, np.ascontiguousarray(rows[start : start + PIECE].T), strict=True):
+            digest.update(column.data)
     groups: dict[bytes, list[ModelName]] = {}
-    for place, name in enumerate(models):
-        groups.setdefault(np.ascontiguousarray(rows[:, place]).tobytes(), []).append(name)
+    for name, digest in zip(models, digests, strict=True):
+        groups.setdefault(digest.digest(), []).append(name)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)

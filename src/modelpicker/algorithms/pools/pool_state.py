@@ -21,7 +21,7 @@ from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
 from modelpicker.encoding import Array, ClassName
 from modelpicker.errors import StateError
-from modelpicker.kernels.primitives import Floats, Ints, kernel_codes
+from modelpicker.kernels.primitives import NOT_RUN, Floats, Ints, kernel_codes
 from modelpicker.losses import Loss
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class PoolQuestion(NamedTuple):
 
 
 def error_share(growths: int) -> float:
-    """The share of the error that a pool may use which grew so many times after bets (proof: docs/pools.md)."""
+    """The share of the error for a pool that grew so many times after bets (proof: docs/how-it-works/pools.md)."""
     return FIRST_SHARE if not growths else (1.0 - FIRST_SHARE) * 6.0 / (math.pi * growths) ** 2
 
 
@@ -157,7 +157,7 @@ def new_proof(pool: "PoolPicker") -> PoolProof:
     """A proof for the items and the tolerance of a pool, before the first bet."""
     noise = LabelNoise(pool.label_noise, (1.0 - pool.confidence) * pool.noise_share)
     everywhere = absent_models(pool.source.codes)
-    absent = None if everywhere is None else everywhere[pool._contested]
+    absent = None if everywhere is None else pool._rows == NOT_RUN
     scores = PoolScores(
         pool._rows, pool._labels, pool._read.lead, absent, everywhere, whole=pool.loss.whole, noise=noise
     )
@@ -182,7 +182,7 @@ def grow(
         judge: what the judge of the pool, if it has one, says of the new items, as codes; by default nothing.
     """
     before = len(pool)
-    every = np.concatenate([pool.source.codes, codes])
+    every = np.concatenate([pool.source.every_row("adding items"), codes])
     pool.source = pool.source._replace(codes=every, labels=None, classes=classes)
     pool.loss = pool.loss.spelt_as(classes)
     pool.classes, pool._read = classes, PoolLabels(pool.loss, classes)

@@ -1,6 +1,6 @@
 """Which model of a pool is worth a proof, if models have prices: the cheapest that is thought to be good enough.
 
-First comes the cheapest that is thought to be well within the tolerance: that takes few labels. Once it is proved,
+First comes the cheapest that is thought to be well within the tolerance: that takes few labels. Once it is proven,
 cheaper ones are tried that are thought to be within the tolerance with less room to spare, as long as a proof
 is thought to take not many more labels than were told already.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # A model is tried at once if it is thought to be behind the leader by at most this share of what is allowed; ...
 CLOSE = 0.75
-# ... and when that is proved, a cheaper one if it is by at most this share, ...
+# ... and when that is proven, a cheaper one if it is by at most this share, ...
 FARTHER = 0.95
 # ... and if its proof is thought to take at most so many times the labels of contested items so far.
 WORTH = 1.0

@@ -34,19 +34,19 @@ class PoolTrace:
     winner: ModelName
     """The model that is recommended in the end."""
     certificate: Certificate
-    """What is proved about it."""
+    """What is proven about it."""
     stopped: PoolStopped
     """Why it ended: the pick was `certified`, the `budget` was spent, or nothing was left to ask (`end`)."""
     skipped: Ints
     """The items that were asked about and that nobody could label."""
     gaps: npt.NDArray[np.float64]
-    """By how much at most another model could be better, as was proved after each label; 1.0 where nothing was."""
+    """By how much at most another model could be better, as was proven after each label; 1.0 where nothing was."""
 
     def __len__(self) -> int:
         return len(self.items)
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """One row per label: the item, the place of the model recommended then, and the gap that was proved.
+        """One row per label: the item, the place of the model recommended then, and the gap that was proven.
 
         A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
         """

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from modelpicker.certificates.certificate import if_few_are_wrong, rounded_up
+from modelpicker.certificates.wording import how_certain, if_few_are_wrong, points
 from modelpicker.encoding import ModelName
 from modelpicker.errors import NotFoundError, brief
 
 SliceState: TypeAlias = Literal["certified", "not yet", "undecided"]
 
 TITLE = "The same everywhere, or not?"
-HEAD = ("items", "labels", "best model", "proved", "the same?")
+HEAD = ("items", "labels", "best model", "proven", "the same?")
 # So many slices are named in a sentence.
 NAMED = 5
 
@@ -29,15 +29,15 @@ class SliceRow:
     model: ModelName
     """The best model of the slice, as far as can be told."""
     certified: bool
-    """Whether it is proved to be within the tolerance of the best model of the slice."""
+    """Whether it is proven to be within the tolerance of the best model of the slice."""
     gap: float
-    """By how much accuracy another model can be better, as is proved; 1.0 if nothing is."""
+    """By how much accuracy another model can be better, as is proven; 1.0 if nothing is."""
     state: SliceState
     """`not yet`: more labels are asked for. `undecided`: none are."""
     reason: str
     """Why, in a sentence."""
     same: bool | None
-    """Whether the pick of the whole file will do here: True if that is proved; False if another model is certified
+    """Whether the pick of the whole file will do here: True if that is proven; False if another model is certified
     and the pick is thought to be worse by more than the tolerance; None if it is open."""
     behind: float
     """By how much accuracy the pick of the whole file is thought to be behind the best model of the slice."""
@@ -47,13 +47,13 @@ class SliceRow:
         """Whether the pick is the same, in a word or two."""
         if self.same:
             return "yes"
-        return "open" if self.same is None else f"no, {rounded_up(self.behind)} behind"
+        return "open" if self.same is None else f"no, {points(self.behind)} behind"
 
     @property
     def proved(self) -> str:
-        """What is proved, in a word or two."""
+        """What is proven, in a word or two."""
         if self.certified:
-            return f"within {rounded_up(self.gap)}" if self.gap else "the best"
+            return f"within {points(self.gap)}" if self.gap else "the best"
         return self.state
 
     def document(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class SliceRow:
 
 @dataclass(frozen=True, slots=True)
 class SliceTable:
-    """All slices, the largest first. Everything that is said to be proved holds together, with the confidence."""
+    """All slices, the largest first. Everything that is said to be proven holds together, with the confidence."""
 
     column: str
     """What the slices are of; empty if that has no name."""
@@ -101,20 +101,20 @@ class SliceTable:
     @property
     def sentence(self) -> str:
         """The answer, in plain words."""
-        sure = f"with confidence {100 * self.confidence:.12g}% for all slices together"
+        sure = f"({how_certain(self.confidence)} for all slices together)."
         sure += if_few_are_wrong(self.label_noise)
-        near = f"within {rounded_up(self.tolerance)} of the best model" if self.tolerance else "the best model"
-        near += " but for what wrong labels may hide" if self.label_noise else ""
+        near = f"within {points(self.tolerance)} of the best model" if self.tolerance else "the best model"
+        near += ", apart from what wrong labels may hide," if self.label_noise else ""
         yes = [row for row in self.rows if row.same]
         others = [row for row in self.rows if row.same is False]
         count = f"{len(self):,} slice{'' if len(self) == 1 else 's'}"
         if len(yes) == len(self):
-            return f"The same everywhere: {self.model} is {near} in {_all_of(len(self))}, {sure}."
+            return f"The same everywhere: {self.model} is {near} in {_all_of(len(self))} {sure}"
         if others:
             named = _some([f"{row.model} for {row.value}" for row in others])
-            said = f"Not the same everywhere: {named} {_is(len(others))} certified, {sure}."
+            said = f"Not the same everywhere: {named} {_is(len(others))} certified {sure}"
         else:
-            said = f"No difference was found: {self.model} is {near} in {len(yes):,} of {count}, {sure}."
+            said = f"No difference was found: {self.model} is {near} in {len(yes):,} of {count} {sure}"
         open_ones = len(self) - len(yes) - len(others)
         return f"{said} {open_ones:,} {'is' if open_ones == 1 else 'are'} open." if open_ones else said
 

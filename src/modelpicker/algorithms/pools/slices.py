@@ -1,8 +1,8 @@
 """SlicePicker: the best model of a file, and of each of its slices; labels and the error are shared.
 
 The whole file is a pool, and so is each slice. Every label counts in both. An item that is drawn at random for the
-proof of the whole file is, within its slice, drawn at random as well: so it is bet upon in both (docs/slices.md).
-The whole file goes first. Then labels are asked for the slices that are not decided.
+proof of the whole file is, within its slice, drawn at random as well: so it is bet upon in both
+(docs/how-to/slices.md). The whole file goes first. Then labels are asked for the slices that are not decided.
 """
 
 import zlib
@@ -31,7 +31,7 @@ from modelpicker.algorithms.pools.pool_state import (
 from modelpicker.algorithms.pools.slice_table import SliceRow, SliceState, SliceTable
 from modelpicker.algorithms.pools.slice_values import SliceValues, read_slices
 from modelpicker.algorithms.validation import Models, check_count
-from modelpicker.certificates.certificate import rounded_up
+from modelpicker.certificates.wording import points
 from modelpicker.errors import StateError
 from modelpicker.kernels.primitives import Ints
 from modelpicker.label import AnyLabel
@@ -65,7 +65,7 @@ class SlicePicker(PoolPicker):
         slices: one value per item: a language, a customer. None, NaN and "" are a slice of their own.
         models: as for `PoolPicker`, as are `seed`, `judge`, `loss`, `price` and `label_noise`. With prices, the
             model of a slice is the cheapest one that is certified there.
-        confidence: of everything that is said to be proved, together.
+        confidence: of everything that is said to be proven, together.
         tolerance: how much less accurate than the best model the pick may be, in the file and in each slice.
         column: what the values are, for the table.
 
@@ -185,7 +185,9 @@ class SlicePicker(PoolPicker):
         places = self._places[at]
         names = [str(name) for name in self.models]
         part = SlicePart(
-            SimpleNamespace(predictions=self.source.codes[places], labels=None, models=names, classes=self.classes),
+            SimpleNamespace(
+                predictions=self.source.every_row("slice")[places], labels=None, models=names, classes=self.classes
+            ),
             seed=(self.seed + (at + 1) * SPREAD) % (LARGEST_SEED + 1),
             confidence=self.confidence,
             tolerance=self.tolerance,
@@ -293,10 +295,10 @@ class SlicePicker(PoolPicker):
 
     def _state(self, part: PoolPicker, certified: bool) -> tuple[SliceState, str]:
         """Where a slice stands, and why."""
-        near = f"a tolerance of {rounded_up(self.tolerance)}"
+        near = f"a tolerance of {points(self.tolerance)}"
         if certified:
             agreed = not part.contested
-            return "certified", "All models give the same answers." if agreed else "It is proved."
+            return "certified", "All models give the same answers." if agreed else "It is proven."
         if part.left and self._given_up(part):
             enough = -int(-self.loss.unit // self.tolerance)
             few = "1 item is" if len(part) == 1 else f"{len(part):,} items are"

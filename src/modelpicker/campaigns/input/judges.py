@@ -1,7 +1,7 @@
 """What a judge says of items: a column of a file, a field of each item, a list, or a function.
 
-A judge is a cheap source of labels that may be wrong (docs/judges.md). Whoever labels must not see what it says, so
-it is taken out of what is shown of the items.
+A judge is a cheap source of labels that may be wrong (docs/how-to/judges.md). Whoever labels must not see what it
+says, so it is taken out of what is shown of the items.
 """
 
 import hashlib

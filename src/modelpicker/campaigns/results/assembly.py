@@ -10,7 +10,7 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining
 from modelpicker.campaigns.results.gaps import Labelled, Unanswered, measure
 from modelpicker.campaigns.results.pick import Pick, Standing
-from modelpicker.campaigns.results.status import Facts, Idle, find_status, in_short
+from modelpicker.campaigns.results.status import Facts, Idle, find_status
 from modelpicker.campaigns.state.projection import Projection, joined_late
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, Certified
@@ -158,7 +158,7 @@ def assemble(
                 pending=counts.waiting,
                 budget=wanted.budget,
                 items=wanted.items,
-                proved=in_short(certificate) if certified else "",
+                proved=certified,
                 won=picker.won,
                 command=wanted.command,
                 idle=wanted.idle,
@@ -172,11 +172,11 @@ def assemble(
         racing=picker.racing,
         calls=None if joined else picker.calls,
         saved_per_item=picker.saved_per_item,
-    )
+    ).with_advice()
 
 
 def _race_is_proved(picker: Algorithm, certificate: Certificate, rule: Certified) -> bool:
-    """A race that is won has proved its own goal, however few rounds that took: by the labels, right or wrong."""
+    """A race that is won has proven its own goal, however few rounds that took: by the labels, right or wrong."""
     return certificate.gap < 1.0 and certificate.gap <= rule.gap + 2.0 * certificate.label_noise * picker.loss.unit
 
 

@@ -145,7 +145,7 @@ def _course(dashboard: Dashboard, pick: Pick) -> Course:
 
 
 def _goal(campaign: Campaign, pick: Pick) -> ProofGoal | None:
-    """What is to be proved: of a pool its options say so, of a stream its rule or its algorithm."""
+    """What is to be proven: of a pool its options say so, of a stream its rule or its algorithm."""
     settings = campaign.settings
     if pick.certificate.kind == "pool":
         return ProofGoal(settings.options["tolerance"], settings.options["confidence"])

@@ -34,7 +34,7 @@ class Course:
     recommended: tuple[ModelName, ...]
     """The model that was recommended by then."""
     proved: tuple[float, ...] = ()
-    """By how much at most another model could be better, as was proved by then; empty where that is not known."""
+    """By how much at most another model could be better, as was proven by then; empty where that is not known."""
     kind: LineKind = "weights"
     """What the lines are: shares of the weight; or estimated mistakes, or another loss as a share of the items,
     more than the recommended model's."""

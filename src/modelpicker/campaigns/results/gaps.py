@@ -6,6 +6,7 @@ the labels of those rounds. Where queries have no answer, because they wait or w
 part of the rounds only: of the share of the queries that are answered.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,8 +18,8 @@ from modelpicker.campaigns.events.event_types import Joining
 from modelpicker.encoding import ModelName
 from modelpicker.kernels.primitives import Floats
 
-Unanswered = Mapping[int, float]
-"""Rounds that were queried and have no label, each with the probability of its query."""
+Unanswered = Sequence[int]
+"""Rounds that were queried and have no label, in order."""
 Labelled = Mapping[int, Floats]
 """Rounds that have a label, each with the loss of every model; NaN where it is not known."""
 
@@ -49,7 +50,7 @@ def share_known(picker: Algorithm, span: Span, unanswered: Unanswered) -> float:
     first = span.first
     if picker.keep < 1.0:
         first = max(first, picker.rounds - round(1.0 / (1.0 - picker.keep)))
-    missing = sum(first <= number < span.last for number in unanswered)
+    missing = max(0, bisect_left(unanswered, span.last) - bisect_left(unanswered, first))
     return span.labels / (span.labels + missing) if span.labels else 1.0
 
 
@@ -85,11 +86,11 @@ def measure(
     level = min(losses.values())
     spans = [Span(*span) for span in zip(tally.first.tolist(), tally.last.tolist(), labels, strict=True)]
     shares = {span: share_known(picker, span, unanswered) for span in set(spans)}  # most models have the same span
+    known = {span: counted(picker, span) * share for span, share in shares.items()}
     found: dict[ModelName, Measured] = {}
     for model, span in zip(picker.models, spans, strict=True):
-        share = shares[span]
-        rate = _over(losses[model] - level, counted(picker, span) * share)
-        found[model] = Measured(losses[model], rate, (span.last - span.first) * share, span.labels)
+        rate = _over(losses[model] - level, known[span])
+        found[model] = Measured(losses[model], rate, (span.last - span.first) * shares[span], span.labels)
     for model, change in joined.items():  # in the order of joining: the models that they followed come first
         if model in found and change.heir_of in found and _earlier(change.heir_of, model, joined):
             since = Span(change.round, max(covered, change.round), labels[picker.models.index(model)])

@@ -4,8 +4,8 @@ The client needs these, and neither SQLAlchemy nor Arrow: nothing here may impor
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.algorithms.pools.slice_table import SliceTable
@@ -13,6 +13,7 @@ from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.judge_quality import JudgeQuality
 from modelpicker.campaigns.results.status import Status
 from modelpicker.certificates.certificate import Certificate
+from modelpicker.certificates.wording import with_advice
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.frames import Backend, make_frame
 from modelpicker.label import AnyLabel
@@ -20,7 +21,7 @@ from modelpicker.label import AnyLabel
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TOO_EARLY = "It is too early to say how many more labels are needed."
+TOO_EARLY = "it is too early to say how many more labels are needed"
 Item: TypeAlias = dict[str, Any]
 """What is shown of an item, by name."""
 
@@ -78,9 +79,9 @@ class Pick:
     weighted: bool
     """Whether estimates are of the whole stream; otherwise they count mistakes on labels."""
     certificate: Certificate
-    """How sure this is, in a statement that holds whenever one looks."""
+    """How certain this is, in a statement that holds whenever you look."""
     certified: bool
-    """Whether that is sure enough to stop: as the campaign's `stop_when` has it, or within 1 % on what was seen."""
+    """Whether you can stop: the goal of `stop_when` is proven; without a goal, within 1 point on the items seen."""
     reached: bool | None
     """Whether the goal is reached: that of `stop_when`, or of a race; None where there is no goal."""
     state: Status
@@ -88,7 +89,7 @@ class Pick:
     to_go: LabelsToGo | None = field(default=None, compare=False)
     """About how many more labels of a pool are needed; None on a stream, and if it is too early to say."""
     more: PoolOutlook | None = field(default=None, compare=False)
-    """What more labels would buy, where the budget of a pool is spent and nothing is proved."""
+    """What more labels would buy, where the budget of a pool is spent and nothing is proven."""
     remark: str = ""
     """What the algorithm has to say of how it stands; empty if nothing."""
     saved_per_item: float | None = None
@@ -117,24 +118,26 @@ class Pick:
     @property
     def no_label_sentence(self) -> str:
         """Why no model is named yet; people may have said something that they do not agree on."""
-        told = "is known" if self.labels_used else "has been told"
-        return f"No label {told} yet, so nothing is known of the models."
+        return "No label is known yet, so nothing is known about the models."
 
-    @property
-    def to_go_sentence(self) -> str:
-        """About how many more labels are needed; empty on a stream, and where nothing more is asked."""
+    def with_advice(self) -> Self:
+        """The same pick; its certificate also says that you can stop, or how many more labels are needed."""
         asks = self.state.name in ("running", "waiting-for-labels", "paused")
-        if self.certificate.kind != "pool" or not asks:
-            return ""
-        return TOO_EARLY if self.to_go is None else f"{self.to_go.words.capitalize()}."
+        more = TOO_EARLY if asks and self.certificate.kind == "pool" else ""
+        if self.to_go is not None:
+            more = self.to_go.words if self.to_go.high else ""
+        reached = self.certified or None if self.reached is None else self.reached
+        counted = self.certificate.certain and reached is False  # which proves next to nothing
+        sentence = with_advice("" if counted else self.certificate.sentence, reached, more)
+        return replace(self, certificate=replace(self.certificate, sentence=sentence))
 
     @property
     def calls_sentence(self) -> str:
-        """Which models need not be run any more, and how many calls of models were saved; empty if none of both."""
+        """Which models need not be run any more, and how many calls of models were saved; empty if none."""
         models = len(self.standing)
         every, parts = self.rounds * models, []
         if 1 < len(self.racing) < models:  # with one left, the status says all
-            parts.append(f"{len(self.racing):,} of {models:,} models are in the race; the others need not be run.")
+            parts.append(f"{len(self.racing):,} of {models:,} models can still win. The others need not be run.")
         if self.calls is not None and self.calls < every:
             saved = every - self.calls
             parts.append(f"{self.calls:,} of {every:,} calls of models were made, {saved / every:.0%} were saved.")
@@ -160,7 +163,7 @@ class Pick:
         )
 
     def plot(self) -> "Figure":
-        """How the models stand, and what was proved after how many labels: a figure of matplotlib."""
+        """How the models stand, and what was proven after how many labels: a figure of matplotlib."""
         from modelpicker.campaigns.results.pick_plot import plot_pick
 
         return plot_pick(self)
@@ -181,7 +184,7 @@ class Pick:
         return report_page(Report(title, self))
 
     def document(self) -> dict[str, Any]:
-        """The pick for programs; no model is named before the first label, unless it is proved without one."""
+        """The pick for programs; no model is named before the first label, unless it is proven without one."""
         return {
             "pick": self.model if self.named else None,
             "tied": list(self.tied),

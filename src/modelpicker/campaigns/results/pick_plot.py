@@ -1,4 +1,4 @@
-"""A pick as a picture: how the models stand, and what was proved after how many labels."""
+"""A pick as a picture: how the models stand, and what was proven after how many labels."""
 
 from typing import TYPE_CHECKING
 
@@ -55,4 +55,4 @@ def _plot_proof(axes: "Axes", pick: Pick, course: Course) -> None:
     axes.step(*zip(*points, strict=True), where="post", color=GREEN, lw=2)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("labels", color=INK)
-    axes.set_title(f"proved gap (%), confidence {100 * pick.certificate.confidence:g}%", parse_math=False)
+    axes.set_title(f"proven gap (%), confidence {100 * pick.certificate.confidence:g}%", parse_math=False)

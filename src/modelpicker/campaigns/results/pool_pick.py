@@ -12,18 +12,17 @@ from modelpicker.campaigns.results.pick import TOO_EARLY, Pick, Standing
 from modelpicker.campaigns.results.status import (
     ARCHIVED,
     ASK_ANOTHER,
+    CERTIFIED,
     PAUSED,
     Status,
     budget_spent,
-    certified_status,
     conflicts_status,
     finished_status,
-    in_short,
     open_items,
     unsettled_conflicts,
 )
 from modelpicker.campaigns.state.pool_projection import PoolProjection
-from modelpicker.certificates.certificate import rounded_up
+from modelpicker.certificates.wording import how_certain, points
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.encoding import ModelName
 from modelpicker.losses import ACCURATE, MOST_CLASSES
@@ -36,7 +35,9 @@ MOST_NAMED = 4
 FEW = 10
 
 
-def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent: bool, given: int = 0) -> Pick:
+def make_pool_pick(
+    pool: PoolPicker, *, budget: int | None, skipped: int, spent: bool, given: int = 0, advice: bool = True
+) -> Pick:
     """The pick of a pool.
 
     Args:
@@ -45,12 +46,13 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         skipped: how many items nobody could label.
         spent: whether the budget is spent.
         given: how many of its labels existed already: they are not bought.
+        advice: whether the certificate also says whether you can stop.
     """
     items, labels, best = len(pool), pool.labels_used, pool.recommended
     behind = pool.standing
     certificate, certified = pool.certificate(pool.confidence), pool.certified
     order = sorted(pool.models, key=lambda name: (name != best, behind[name]))
-    return Pick(
+    made = Pick(
         model=best,
         standing=tuple(
             Standing(
@@ -71,7 +73,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         certificate=certificate,
         certified=certified,
         reached=certified,
-        state=certified_status(in_short(certificate)) if certified else _status(pool, budget, skipped, spent),
+        state=CERTIFIED if certified else _status(pool, budget, skipped, spent),
         to_go=None if certified and pool.done else pool.labels_to_go(),
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
@@ -81,6 +83,7 @@ def make_pool_pick(pool: PoolPicker, *, budget: int | None, skipped: int, spent:
         saved_per_item=pool.saved_per_item,
         slices=pool.slices if isinstance(pool, SlicePicker) else None,
     )
+    return made.with_advice() if advice else made
 
 
 def measure_judge(pool: PoolPicker) -> JudgeQuality | None:
@@ -95,12 +98,11 @@ def measure_judge(pool: PoolPicker) -> JudgeQuality | None:
 def campaign_pick(projection: PoolProjection) -> Pick:
     """The pick of a campaign on a pool; `labels_used` are the labels that were asked for."""
     pool, counts, budget = projection.picker, projection.counts, projection.terms.budget
-    made = make_pool_pick(pool, budget=budget, skipped=counts.skipped, spent=False)
+    made = make_pool_pick(pool, budget=budget, skipped=counts.skipped, spent=False, advice=False)
     if projection.terms.archived:
         made = replace(made, state=ARCHIVED)
     elif projection.terms.finished:
-        proved = in_short(made.certificate) if made.certified else ""
-        made = replace(made, state=finished_status(proved, counts.conflicts))
+        made = replace(made, state=finished_status(made.certified, counts.conflicts))
     elif not made.certified or _asks_for_slices(pool):
         made = replace(made, state=PAUSED if projection.terms.paused else _campaign_status(projection))
         if made.state.name == "budget-spent" and not made.certified:
@@ -114,7 +116,7 @@ def campaign_pick(projection: PoolProjection) -> Pick:
         conflicts=counts.conflicts,
         labels_saved=len(pool) - counts.labels - counts.references - counts.waiting - counts.conflicts,
         state=replace(made.state, takes_items=not projection.terms.idle),
-    )
+    ).with_advice()
 
 
 def _asks_for_slices(pool: PoolPicker) -> bool:
@@ -123,12 +125,12 @@ def _asks_for_slices(pool: PoolPicker) -> bool:
 
 
 def _of_slices(pool: PoolPicker) -> str:
-    """How many slices labels are still asked for, once the pick is proved; empty if none."""
+    """How many slices labels are still asked for, once the pick is proven; empty if none."""
     if not (isinstance(pool, SlicePicker) and pool.certified and pool.undecided_parts):
         return ""
     found, slices = pool.undecided_parts, len(pool.values)
     are = "is" if found == 1 else "are"
-    return f"The pick of all items is proved; {found:,} of {slices:,} slices {are} not decided. "
+    return f"The pick for all items is proven. {found:,} of {slices:,} slices {are} not decided. "
 
 
 def _campaign_status(projection: PoolProjection) -> Status:
@@ -142,7 +144,7 @@ def _asking_status(projection: PoolProjection) -> Status:
     waits = _waits(projection)
     if budget is not None and not projection.can_pay:
         if counts.waiting:
-            reason = f"All labels of the budget of {budget:,} are asked for: {waits}."
+            reason = f"The whole budget of {budget:,} labels was asked for: {waits}."
             return Status("waiting-for-labels", reason, _next_label(projection))
         if counts.conflicts:
             return conflicts_status(counts.conflicts, "The labels of the budget are bought")
@@ -177,28 +179,25 @@ def _next_label(projection: PoolProjection) -> str:
     """What to do about items that wait."""
     if projection.opinions.half_answered == projection.counts.waiting:
         return ASK_ANOTHER
-    return "Label what waits."
+    return "Label the items that wait."
 
 
 def _spent_unproved(budget: int, pool: PoolPicker, left: int) -> Status:
     """All labels are bought and the goal is not reached: how sure it is by then, and what more would buy."""
     spent = budget_spent(budget)
     if pool.certified:  # only slices are not decided
-        return replace(spent, next="Raise the budget, or use what is proved by now.")
+        return replace(spent, next="Raise the budget, or use what is proven so far.")
     if left:
         few = f"{budget - left:,} of the {budget:,} labels of the budget are bought"
-        spent = replace(spent, reason=f"{few}; the rest is too few for another item that several people label.")
+        spent = replace(spent, reason=f"{few}. The rest is too little for another item that several people label.")
     sure = int(100 * pool.reached_confidence)
-    wanted, goal = f"within {rounded_up(pool.tolerance)} of the best", f"{100 * pool.confidence:.12g}%"
-    certificate = pool.certificate(pool.confidence)
-    proved = f"By now {in_short(certificate)}." if certificate.gap < 1 else "Nothing is proved by now."
-    known = f"{proved} The goal was a pick {wanted}, with confidence {goal}."
+    wanted = f"within {points(pool.tolerance)} of the best model" if pool.tolerance else "the best model"
+    known = f"The goal is not proven yet: a pick that is {wanted} ({how_certain(pool.confidence)})."
     if sure:
-        if pool.label_noise:
-            wanted += ", as the labels are,"
-        known = f"By now the pick is proved to be {wanted} with confidence {sure}%; the goal was {goal}."
+        right = ", if all labels are right" if pool.label_noise else ""
+        known += f" So far the confidence is {sure}%{right}."
     more = what_more_buys(pool, budget)
-    buys = TOO_EARLY if more is None else more.sentence
+    buys = f"{TOO_EARLY[0].upper()}{TOO_EARLY[1:]}." if more is None else more.sentence
     offered = offered_labels(pool, budget)
     step = f"Ask about {offered:,} more (a budget of {budget + offered:,}), or use the pick as it stands."
     return replace(spent, reason=f"{spent.reason} {known} {buys}", next=step)
@@ -249,8 +248,8 @@ def _status(pool: PoolPicker, budget: int | None, skipped: int, spent: bool) -> 
     if budget is not None and spent:
         return _spent_unproved(budget, pool, 0)
     if not pool.done:
-        told = "1 label has" if pool.labels_used == 1 else f"{pool.labels_used:,} labels have"
-        return Status("running", f"{told} been told so far.", "Label more items.", takes_items=False)
+        told = "1 label is" if pool.labels_used == 1 else f"{pool.labels_used:,} labels are"
+        return Status("running", f"{told} known so far.", "Label more items.", takes_items=False)
     missing = "1 label is" if skipped == 1 else f"{skipped:,} labels are"
     return Status(
         "all-items-asked",
@@ -275,7 +274,7 @@ def _not_run(pool: PoolPicker) -> list[str]:
     lacking = ", ".join(f"{name} on {counts[name]:,}" for name in involved[:MOST_NAMED])
     more = f", and {len(involved) - MOST_NAMED:,} more" if len(involved) > MOST_NAMED else ""
     return [
-        f"No number of labels can certify the pick: too many models were not run ({lacking}{more} of {len(pool):,} "
+        f"No number of labels can prove the pick: too many models were not run ({lacking}{more} of {len(pool):,} "
         "items). Run them there, or leave them out."
     ]
 

@@ -11,6 +11,7 @@ from importlib.metadata import version
 
 from modelpicker.campaigns.results.course import Course
 from modelpicker.campaigns.results.pick import Pick
+from modelpicker.certificates.wording import how_certain, points
 from modelpicker.encoding import ModelName
 
 LIBRARIES = ("modelpicker", "numpy")
@@ -29,7 +30,7 @@ class AnnotatorCounts:
 
 @dataclass(frozen=True, slots=True)
 class ProofGoal:
-    """What was to be proved."""
+    """What should be proven."""
 
     gap: float
     confidence: float
@@ -71,7 +72,7 @@ class Report:
 
     @property
     def proved(self) -> bool:
-        """Whether anything at all is proved about the pick."""
+        """Whether anything is proven about the pick."""
         return self.pick.named and self.pick.certificate.gap < 1.0
 
     # The sentences.
@@ -92,16 +93,17 @@ class Report:
 
     @property
     def certainty(self) -> str:
-        """How sure the pick is, in one sentence; that nothing is proved is said as well."""
+        """How certain the pick is, in two lines; or that nothing is proven yet."""
         pick = self.pick
         if not pick.named:
             return pick.no_label_sentence
         if not self.proved:
-            wanted = "" if self.goal is None else f" The goal was to prove that it is {goal_in_words(self.goal)}."
-            return f"This is an estimate from {count(pick.labels_used, 'label')}. Nothing is proved yet.{wanted}"
+            wanted = "" if self.goal is None else f" The goal: {goal_in_words(self.goal)}."
+            rests_on = count(pick.labels_used, "label")
+            return f"{pick.certificate.sentence}\nThe pick is an estimate from {rests_on}.{wanted}"
         sentence = replace_name(pick.certificate.sentence, pick.model)
         if pick.reached is False and self.goal is not None:
-            return f"{sentence} The goal is not reached yet: {goal_in_words(self.goal)}."
+            return f"{sentence}\nThe goal: {goal_in_words(self.goal)}."
         return sentence
 
     @property
@@ -167,8 +169,9 @@ class Report:
 
 
 def goal_in_words(goal: ProofGoal) -> str:
-    """What is to be proved of a pick."""
-    return f"within {100 * goal.gap:g}% of the best model, with confidence {100 * goal.confidence:g}%"
+    """What should be proven about a pick."""
+    near = f"within {points(goal.gap)} of the best model" if goal.gap else "as good as the best model"
+    return f"{near} ({how_certain(goal.confidence)})"
 
 
 def _more(labels: int) -> str:

@@ -11,7 +11,7 @@ from modelpicker.campaigns.results.judge_quality import JudgeQuality, percent
 from modelpicker.campaigns.results.pick import Pick, Standing
 from modelpicker.campaigns.results.report import Report, count, cut, replace_name
 from modelpicker.campaigns.results.report_charts import bar_chart, colours_of, line_chart, proof_chart, reign_strip
-from modelpicker.certificates.certificate import rounded_up
+from modelpicker.certificates.wording import how_certain, rounded_up
 from modelpicker.encoding import ModelName
 from modelpicker.html_pages import html_page, html_table, safe
 from modelpicker.losses import ACCURACY, BALANCED, COST, GRADES, PREFERENCE, WEIGHTED
@@ -89,7 +89,7 @@ def _tiles(report: Report) -> Iterator[str]:
     yield "</dl>"
     if not pick.state.over:  # else that is what was said above
         step = "" if pick.state.name == "finished" else pick.state.next  # "Read the report."
-        told = " ".join(filter(None, (pick.state.reason, pick.to_go_sentence, step)))
+        told = " ".join(filter(None, (pick.state.reason, step)))
         yield f"<p class=quiet>{safe(told)}</p>"
 
 
@@ -133,11 +133,11 @@ def _meaning(pick: Pick, intervals: bool) -> str:
         return f"{_lost(pick).capitalize()} on the labels, more than the pick's."
     told = f"{_how_far_behind(pick, 'the pick')}: the dot is an estimate."
     if intervals and pick.certificate.kind == "pool":
-        sure = f"{100 * pick.certificate.confidence:g}%"
+        sure = how_certain(pick.certificate.confidence)
         right = " if they are right" if pick.certificate.label_noise else ""
-        return f"{told} The bar is what the labels leave possible on these items{right}, with confidence {sure}."
+        return f"{told} The bar is what the labels leave possible on these items{right} ({sure})."
     if intervals:
-        return f"{told} The bar is a rough interval of 95%, for the eye; only the sentence above is a proof."
+        return f"{told} The bar is a rough 95% interval. Only the statement above is proven."
     return f"{told} There are no intervals for it."
 
 
@@ -157,7 +157,7 @@ def _better(pick: Pick) -> str:
         return ""
     told = " A model to the left of the line looks better than the pick by its estimate."
     if pick.certificate.gap < 1.0:
-        told += f" What is proved is that none is better by more than {rounded_up(pick.certificate.gap)}."
+        told += f" It is proven that no model is better by more than {rounded_up(pick.certificate.gap)}."
     return told
 
 
@@ -234,7 +234,7 @@ def _macro_f1(pick: Pick, colours: dict[ModelName, str]) -> Iterator[str]:
     )
     yield "<section><h2>Macro-F1 (estimated, not certified)</h2>"
     yield f"<p class=quiet>The mean of F1 over the classes, of {which}: from the labels, and from guesses "
-    yield "elsewhere. It is no mean over items, so nothing can be proved about it.</p>"
+    yield "elsewhere. It is no mean over items, so nothing can be proven about it.</p>"
     yield f"<figure>{bar_chart(shown, 'Macro-F1 of each model, estimated.', colours)}</figure></section>"
 
 
@@ -242,7 +242,7 @@ def _macro_f1(pick: Pick, colours: dict[ModelName, str]) -> Iterator[str]:
 
 
 def _course(report: Report, course: Course, colours: dict[ModelName, str]) -> Iterator[str]:
-    """Who was recommended after how many labels, how the models stood, and what was proved."""
+    """Who was recommended after how many labels, how the models stood, and what was proven."""
     if not course.labels or course.labels[-1] < 1:
         return
     yield "<section><h2>How it came about</h2>"
@@ -252,7 +252,7 @@ def _course(report: Report, course: Course, colours: dict[ModelName, str]) -> It
         yield f"{_legend(shown.lines, colours)}{line_chart(shown, colours, what)}</figure>"
     if len([gap for gap in course.proved if gap < 1.0]) > 1:
         goal = None if report.goal is None else report.goal.gap
-        told = "How much better than the pick another model could still be, as was proved after so many labels."
+        told = "How much better than the pick another model could still be, as was proven after so many labels."
         told += "" if goal is None else f" The dashed line is the goal, {100 * goal:g}%."
         yield f"<figure><figcaption>{told}</figcaption>{proof_chart(course, goal)}</figure>"
     yield f"<figure><figcaption>In the lead: {_reigns(course, colours)}.</figcaption>"
@@ -351,7 +351,7 @@ def _about_judge(judge: JudgeQuality) -> str:
         told.append(f"The 95% interval of κ is {judge.kappa_low:.2f} to {judge.kappa_high:.2f}.")
     told.append(
         "Labels are bought where models differ: these are the hard items, and on all items the judge may be "
-        "better. Whatever it says, what is proved about the models is true."
+        "better. Whatever it says, what is proven about the models is true."
     )
     return " ".join(told)
 

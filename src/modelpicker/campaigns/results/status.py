@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from modelpicker.certificates.certificate import Certificate, no_model_is_better
-
 StateName: TypeAlias = Literal[
     "running",
     "waiting-for-labels",
@@ -44,7 +42,7 @@ class Status:
     reason: str
     next: str
     takes_items: bool = field(default=True, compare=False)
-    """Whether more items may be added: not if the result is proved, the budget is spent, or a file has them all."""
+    """Whether more items may be added: not if the result is proven, the budget is spent, or a file has them all."""
 
     @property
     def title(self) -> str:
@@ -53,7 +51,7 @@ class Status:
 
     @property
     def over(self) -> bool:
-        """Whether labels need no longer be bought: what was wanted is proved."""
+        """Whether labels need no longer be bought: what was wanted is proven."""
         return self.name in ("certified", "won")
 
     def document(self) -> dict[str, Any]:
@@ -77,8 +75,8 @@ class Facts:
     budget: int | None
     items: int | None
     """How many items there are in all, if that is known."""
-    proved: str
-    """What is certified, without the name of a model; empty if it is not as good as it should be."""
+    proved: bool
+    """Whether the pick is proven to be good enough."""
     won: int | None = None
     """After how many items the race was won, if that is what it was and nothing speaks against it since."""
     command: str = ""
@@ -93,14 +91,15 @@ class Facts:
     """Items that wait for the label of another person."""
 
 
-ARCHIVED = Status("archived", "It was put away, and takes no items and no labels.", "Bring it back to go on.")
-ASK_ANOTHER = "Ask another person to label what waits."
-PAUSED = Status("paused", "Nobody is asked for labels for now.", "Resume it to go on.")
+ARCHIVED = Status("archived", "It was archived. It takes no items and no labels.", "Restore it to continue.")
+ASK_ANOTHER = "Ask another person to label the items that wait."
+CERTIFIED = Status("certified", "The pick is proven.", "Use the pick.", takes_items=False)
+PAUSED = Status("paused", "Nobody is asked for labels now.", "Resume it to continue.")
 
 
-def finished_status(proved: str, conflicts: int = 0) -> Status:
-    """Somebody took the result."""
-    how = f"It was finished: {proved}." if proved else "It was finished before the pick was proved."
+def finished_status(proved: bool, conflicts: int = 0) -> Status:
+    """The owner took the result."""
+    how = "It was finished with a proven pick." if proved else "It was finished before the pick was proven."
     if conflicts:
         how += f" {'1 conflict was' if conflicts == 1 else f'{conflicts:,} conflicts were'} not settled."
     return Status("finished", how, "Read the report.", takes_items=False)
@@ -118,7 +117,7 @@ def find_status(facts: Facts) -> Status:
 
 
 def _find(facts: Facts) -> Status:
-    """What is put away comes first, then a proof, then open questions, then why there are none."""
+    """An archived campaign comes first, then a proof, then open questions, then why there are none."""
     if facts.idle == "archived":
         return ARCHIVED
     if facts.idle == "finished":
@@ -139,12 +138,12 @@ def _open_questions(facts: Facts) -> Status | None:
         return Status(
             "waiting-for-labels",
             f"{open_items(facts.pending, facts.half)}.{unsettled}",
-            ASK_ANOTHER if only_others else "Label what waits.",
+            ASK_ANOTHER if only_others else "Label the items that wait.",
         )
     if facts.files and not spent:
         return Status("waiting-for-labels", items_wait(facts.files), "Label the next item.")
     if facts.conflicts:
-        return conflicts_status(facts.conflicts, "Nothing waits for a label")
+        return conflicts_status(facts.conflicts, "No item waits for a label")
     return None
 
 
@@ -156,14 +155,14 @@ def _nothing_asked(facts: Facts) -> Status:
         every = "The only item was" if facts.items == 1 else f"All {facts.items:,} items were"
         return Status(
             "all-items-asked",
-            f"{every} gone through, and nothing waits for a label.",
+            f"{every} seen, and no item waits for a label.",
             "Use the pick as it stands, or add more items.",
         )
-    go_on = f"Go on with: {facts.command}" if facts.command else ""
+    go_on = f"Continue with: {facts.command}" if facts.command else ""
     if not facts.rounds:
-        return Status("running", "No item has come yet.", go_on or "Add items with the models' predictions.")
-    seen = "1 item has come" if facts.rounds == 1 else f"{facts.rounds:,} items have come"
-    return Status("running", f"{seen} so far, and nothing waits for a label.", go_on or "Add more items.")
+        return Status("running", "There are no items yet.", go_on or "Add items with the models' predictions.")
+    seen = "1 item was seen" if facts.rounds == 1 else f"{facts.rounds:,} items were seen"
+    return Status("running", f"{seen} so far, and no item waits for a label.", go_on or "Add more items.")
 
 
 def open_items(waiting: int, half: int) -> str:
@@ -177,7 +176,7 @@ def open_items(waiting: int, half: int) -> str:
 
 
 def unsettled_conflicts(conflicts: int) -> str:
-    """How many conflicts there are, beside what else there is to do."""
+    """How many conflicts there are, where there is something else to do as well."""
     return f"{'1 conflict waits' if conflicts == 1 else f'{conflicts:,} conflicts wait'} to be settled."
 
 
@@ -213,30 +212,9 @@ def budget_spent(budget: int) -> Status:
     )
 
 
-WHERE = {"stream": "on the items seen so far", "population": "on items like these", "pool": "on these items"}
-
-
-def in_short(certificate: Certificate) -> str:
-    """What is certified, without the name of a model."""
-    where = WHERE[certificate.kind]
-    sure = f"with confidence {100.0 * certificate.confidence:.12g}%"
-    if ", certainly." in certificate.sentence:  # which only a pool can say
-        sure = "certainly"
-    noise = f", if each label is wrong with a probability of at most {100.0 * certificate.label_noise:.12g}%"
-    said = f"{no_model_is_better('the pick', certificate.gap, certificate.loss)} {where}, {sure}"
-    return f"{said}{noise if certificate.label_noise else ''}"
-
-
 def _proved(facts: Facts) -> Status:
     """Labels need no longer be bought."""
     if facts.won is not None:
         items = "1 item" if facts.won == 1 else f"{facts.won:,} items"
-        return Status("won", f"The race was won after {items}: {facts.proved}.", "Stop here, and use the pick.")
-    return certified_status(facts.proved)
-
-
-def certified_status(proved: str) -> Status:
-    """What was wanted is proved."""
-    return Status(
-        "certified", f"{proved[:1].upper()}{proved[1:]}.", "Stop here, and use the pick.", takes_items=False
-    )
+        return Status("won", f"The race was won after {items}.", "Use the pick.")
+    return CERTIFIED

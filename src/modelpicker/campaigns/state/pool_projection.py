@@ -50,7 +50,7 @@ from modelpicker.errors import ModelPickerError, StateError, StorageError
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN, Floats
 from modelpicker.label import AnyLabel
 
-# What a pool takes in memory, as a multiple of its codes; docs/pools.md has the numbers.
+# What a pool takes in memory, as a multiple of its codes; docs/how-it-works/pools.md has the numbers.
 MEMORY = 8
 # All kinds of events but the fields of items, which decide nothing and are large.
 DECIDING = (
@@ -102,7 +102,7 @@ class PoolProjection(CampaignState):
         return self.settings.pool if rule is None else PoolGoal(rule.gap, rule.confidence)
 
     def revise(self, changes: Mapping[str, Any]) -> None:
-        """Change what holds from here on. Another tolerance is another stage of the proof (docs/pools.md)."""
+        """Change what holds now. A new tolerance is a new stage of the proof (docs/how-it-works/pools.md)."""
         before = self.goal
         super().revise(changes)
         if self.goal != before and self.known is not None:
@@ -172,11 +172,7 @@ class PoolProjection(CampaignState):
 
     def warm_up(self) -> None:
         """Have the kernels compiled."""
-        small = PoolPicker([["a", "b"], ["b", "a"]] * FORECAST_FROM, tolerance=0.0)
-        for item in small.ask(FORECAST_FROM):
-            small.tell(item, "a")
-        small.labels_to_go()
-        small.ask(1)
+        warm_up_pools()
 
     # What it does.
 
@@ -418,6 +414,16 @@ class PoolProjection(CampaignState):
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
         return made
+
+
+def warm_up_pools() -> None:
+    """Have the kernels of pools compiled, what is needed first before the others."""
+    small = PoolPicker([["a", "b"], ["b", "a"]] * FORECAST_FROM, tolerance=0.0)
+    for item in small.ask(FORECAST_FROM):
+        small.tell(item, "a")
+    small.labels_to_go()
+    small.ask(1)
+    small.macro_f1()
 
 
 @contextmanager

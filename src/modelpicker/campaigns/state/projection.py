@@ -7,6 +7,7 @@ nothing else had ever been said; and from there on again as it comes.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
@@ -46,8 +47,8 @@ from modelpicker.campaigns.state.feed import FeedState
 from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
-from modelpicker.certificates.evidence_kernels import evidence_kernels
-from modelpicker.certificates.recorder import Past, Recorder
+from modelpicker.certificates.leader_recorder import new_recorder
+from modelpicker.certificates.recorder import Past
 from modelpicker.encoding import ClassName, Matrix, ModelName, Row, encode_label
 from modelpicker.errors import InputError, StateError, StorageError
 from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grades, kernel_codes, new_scratch
@@ -111,8 +112,8 @@ class Projection(CampaignState):
     """The budget and the goal that hold now, and whether anybody is asked; those of the settings, to begin with."""
     feed: FeedState = field(default_factory=FeedState)
     """Items of files that wait to be asked about."""
-    _unanswered: dict[int, float] | None = None
-    """Queries without a label and their probabilities; looked up when somebody asks, and kept up from then on."""
+    _unanswered: list[int] | None = None
+    """Queries without a label, in order; looked up when somebody asks, and kept up from then on."""
     _labelled: dict[int, Floats] | None = None
     """Labelled rounds and what they say of each model, where models are dropped; looked up and kept up likewise."""
     _spelt: dict[bool, Loss] = field(default_factory=dict)
@@ -135,7 +136,8 @@ class Projection(CampaignState):
             ) from error
         joined = joined_late(changes)
         since = [joined[model].round if model in joined else 0 for model in picker.models]
-        picker.recorder = Recorder(len(since), np.array(since, dtype=np.int64), picker.loss)
+        changed = max((change.round for change in changes), default=0)
+        picker.recorder = new_recorder(len(since), np.array(since, dtype=np.int64), picker.loss, changed)
         return cls(settings, picker, changes=list(changes))
 
     def counting(self) -> Self:
@@ -234,14 +236,11 @@ class Projection(CampaignState):
         """Labels of the budget that are neither bought nor on order."""
         return float(self.plan.budget - self.pace[SPENT])
 
-    def unanswered(self, store: EventStore) -> Mapping[int, float]:
-        """The queries that wait or were skipped, each with its probability."""
+    def unanswered(self, store: EventStore) -> Sequence[int]:
+        """The queries that wait or were skipped, in order."""
         if self._unanswered is None:
-            self._unanswered = {}
-            if self.counts.unanswered:
-                for found in list(store.answered(*OPEN, SKIPPED_STATE)):
-                    rounds = store.rounds_with(found.round)
-                    self._unanswered[found.round] = float(rounds.probability[found.round - rounds.first])
+            some = store.answered(*OPEN, SKIPPED_STATE) if self.counts.unanswered else ()
+            self._unanswered = [found.round for found in some]
         return self._unanswered
 
     def labelled(self, store: EventStore) -> Mapping[int, Floats]:
@@ -271,12 +270,12 @@ class Projection(CampaignState):
             self._spelt[numbers] = loss.spelt_as(classes[:1])
         return tell(label, Row(codes, classes), self._spelt[numbers], f"label of {number}")
 
-    def _note_queries(self, first: int, queried: npt.NDArray[np.bool_], probability: Floats) -> None:
+    def _note_queries(self, first: int, queried: npt.NDArray[np.bool_]) -> None:
         """Count new queries, none of which has an answer yet."""
         places = queried.nonzero()[0]
         self.counts.waiting += len(places)
         if self._unanswered is not None:
-            self._unanswered.update(zip((places + first).tolist(), probability[places].tolist(), strict=True))
+            self._unanswered.extend((places + first).tolist())
 
     def models_at(self, number: int) -> tuple[ModelName, ...]:
         """The models that took part in a round."""
@@ -346,7 +345,7 @@ class Projection(CampaignState):
             outcome.probability,
             _last(done, self.pace[MISSED] - missed),
         )
-        self._note_queries(first, outcome.queried, outcome.probability)
+        self._note_queries(first, outcome.queried)
         return outcome
 
     def _record(
@@ -378,7 +377,7 @@ class Projection(CampaignState):
         """Have the kernel compiled, so that nobody waits for it later; the projection is of no use afterwards."""
         codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
         self._play(codes, _KnownLabels(no_labels(1)), new_outcome(1), self.plan, decided=False)
-        evidence_kernels().warm_up()
+        self.picker.recorder.kernels.warm_up()
 
     def _play(
         self, codes: Matrix, known: "_KnownLabels", outcome: Outcome, plan: BudgetPlan, *, decided: bool
@@ -440,7 +439,7 @@ class Projection(CampaignState):
                 if label != SKIPPED:
                     self.picker.take_in(self.picker.rounds - 1, row, known.told(label), chance)
         self._record(codes, first, known, queried, probability, closed)
-        self._note_queries(first, queried, probability)
+        self._note_queries(first, queried)
         self.pace[:] = rounds[-1].pace
 
     def _known_labels(
@@ -485,7 +484,9 @@ class Projection(CampaignState):
         if before is not None:
             self._unanswered = self._labelled = None  # the past has changed: looked up again
         elif self._unanswered is not None and after is not None and after.label is not None:
-            self._unanswered.pop(number, None)
+            place = bisect_left(self._unanswered, number)
+            if self._unanswered[place : place + 1] == [number]:
+                del self._unanswered[place]
         for told, sign in ((before, -1), (after, 1)):
             self.note_open(-sign if told is not None else 0)
             if told is not None and told.label is None:
@@ -512,7 +513,9 @@ class Projection(CampaignState):
 
     @classmethod
     def load(cls, settings: CampaignSettings, document: Mapping[str, Any]) -> Self:
-        """What `document` described; an error if it is damaged, or was kept with other settings."""
+        """What `document` described; an error if it is damaged, or was kept with other settings, or outdated."""
+        if outdated(document):
+            raise StateError("the snapshot is of an older modelpicker.")
         try:
             kinds = {kind.kind: kind for kind in (Joining, Leaving)}
             check_settings(settings, document["settings"], "the state that was kept last")

@@ -260,11 +260,10 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
         tied = [str(name) for name in pick.tied if name != pick.model]
         more = f" (tied with {', '.join(tied[:3])}{', …' if len(tied) > 3 else ''})" if tied else ""
         typer.echo(visible(f"Pick: {pick.model}{more}"))
+        print_sentence(pick.certificate.sentence)
     typer.echo("")
     typer.echo(_counted(pick) if seen is None else seen)
     print_sentence(in_words(pick, step))
-    if pick.to_go_sentence:
-        print_sentence(pick.to_go_sentence)
     if pick.calls_sentence:
         print_sentence(pick.calls_sentence)
     typer.echo("")
@@ -272,9 +271,9 @@ def print_pick(pick: "Pick", *, seen: str | None = None, step: str | None = None
         print_sentence(goal)
         typer.echo("")
     if pick.named:
-        remark = "" if pick.state.name == "won" else pick.remark  # which the state has said
-        print_sentence(" ".join(filter(None, (remark, pick.certificate.sentence))))
-        typer.echo("")
+        if pick.remark and pick.state.name != "won":  # which the state has said
+            print_sentence(pick.remark)
+            typer.echo("")
         print_standing(pick)
     if pick.judge is not None:
         typer.echo("")

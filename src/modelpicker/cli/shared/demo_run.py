@@ -22,7 +22,7 @@ LEADERS = 8
 # Streams on which the confidence is measured, and how finely labels are counted there.
 REALIZATIONS = 100
 STEP = 10
-# What counts as proved: so close to the best model, with this confidence.
+# What counts as proven: so close to the best model, with this confidence.
 GOAL, CONFIDENCE = 0.01, 0.95
 
 

@@ -242,9 +242,7 @@ def may_stop(pick: "Pick") -> list[str]:
     """Whether a person may stop, why, and what they would have by then."""
     told = [f"May I stop? {_answer(pick)}"]
     if pick.named and not pick.state.over:
-        told.append(f"If you stop now, the pick is {pick.model}. {pick.certificate.sentence}")
-    if pick.to_go_sentence:
-        told.append(pick.to_go_sentence)
+        told += [f"If you stop now, the pick is {pick.model}.", *pick.certificate.sentence.splitlines()]
     labels = count(pick.labels_used, "label")
     if pick.budget is not None:
         labels = f"{pick.labels_used:,} of at most {count(pick.budget, 'label')}"
@@ -265,13 +263,13 @@ def _answer(pick: "Pick") -> str:
 
 
 def standing_line(pick: "Pick") -> str:
-    """The first models in one line, and what is proved about the first."""
-    from modelpicker.certificates.certificate import rounded_up
+    """The first models in one line, and what is proven about the first."""
+    from modelpicker.certificates.wording import points
 
     if not pick.named:
         return leader(pick)
     gap = pick.certificate.gap
-    proved = f" · proved: within {rounded_up(gap)}" if 0.0 < gap < 1.0 else ""
+    proved = f" · proven: within {points(gap)}" if 0.0 < gap < 1.0 else ""
     return visible(_leaders(pick)) + proved
 
 

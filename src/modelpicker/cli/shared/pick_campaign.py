@@ -36,8 +36,12 @@ def find_place(source: str, out: Path | None, labels: Path | None, algorithm: st
 
 
 def named_path(source: str) -> Path:
-    """The path of a file or a folder; with its name, where it is `.` or ends in `..`."""
+    """The path of a file or a folder; with its name, where it is `.` or ends in `..`; of a pattern, its folder."""
+    from modelpicker.collections.table_files import is_pattern
+
     path = Path(source)
+    if is_pattern(source):
+        path = Path(*itertools.takewhile(lambda part: not is_pattern(part), path.parts))
     return path if path.name not in ("", "..") else path.resolve()
 
 

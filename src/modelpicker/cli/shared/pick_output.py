@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.pool_costs import PoolCosts
     from modelpicker.certificates.certificate import Certified
 
-GO_ON = "The same command goes on from here."
-NO_PICK = "Without a label there is no pick."
+GO_ON = "Run the same command to continue."
+NO_PICK = "Without a label, there is no pick."
 
 
 @dataclass(frozen=True)
@@ -112,16 +112,14 @@ def shortfall(report: PickReport) -> str:
 
 def not_reached(pick: "Pick", goal: float, confidence: float, stopped: str, helps: "Sequence[str]") -> str:
     """That a goal was not reached, and what would help; empty if it was."""
-    from modelpicker.certificates.certificate import rounded_up
+    from modelpicker.campaigns.results.report import ProofGoal, goal_in_words
 
     if pick.reached is not False:
         return ""
-    gap = pick.certificate.gap
-    wanted = f"within {100 * goal:g}% of the best model, with confidence {100 * confidence:g}%"
-    now = "nothing is proved so far" if gap >= 1.0 else f"so far it is proved to be within {rounded_up(gap)}"
+    wanted = goal_in_words(ProofGoal(goal, confidence))
     if stopped == "quit":
-        return f"The goal is not reached yet: {wanted}; {now}."
-    return f"The goal was not reached: {wanted}; {now}. What would help: {'; '.join(helps)}."
+        return f"The goal is not reached yet: {wanted}."
+    return f"The goal was not reached: {wanted}. What would help: {'; '.join(helps)}."
 
 
 def _what_would_help(report: PickReport) -> list[str]:
@@ -132,15 +130,15 @@ def _what_would_help(report: PickReport) -> list[str]:
     pick, options = report.pick, report.options
     found = []
     if pick.skipped:
-        found.append(f"the {count(pick.skipped, 'label')} that {_is_are(pick.skipped)} missing")
+        found.append(f"the {count(pick.skipped, 'missing label')}")
     if pick.budget is not None and pick.labels_used >= pick.budget:
         found.append(f"a larger --budget than {pick.budget:,}")
     if pick.rounds >= report.to_play:
-        found.append(f"more items than these {report.to_play:,}")
+        found.append(f"more than {count(report.to_play, 'item')}")
     if options.get("patience") is not None:
-        found.append("no patience: a model that was given up is never proved to be worse")
+        found.append("leaving patience out: a model that is given up is never proven to be worse")
     if report.passed_over and "query_scale" in options:
-        found.append(f"asking about more of them (--option query_scale={4 * float(options['query_scale']):g})")
+        found.append(f"asking about more items (--option query_scale={4 * float(options['query_scale']):g})")
     if not find_algorithm(report.algorithm).stops and not pick.skipped:
         stops = next(name for name, kind in ALGORITHMS.items() if kind.stops)
         found.append(f"--algorithm {stops}, which often needs fewer labels for a proof")

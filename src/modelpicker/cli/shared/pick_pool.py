@@ -9,7 +9,13 @@ import typer
 
 import modelpicker
 from modelpicker.cli.shared.pick_campaign import campaign_name, named_path
-from modelpicker.cli.shared.pick_reading import is_answers, read_labelled, some_names, with_old_answers
+from modelpicker.cli.shared.pick_reading import (
+    is_answers,
+    read_labelled,
+    read_scanned,
+    some_names,
+    with_old_answers,
+)
 from modelpicker.cli.shared.pick_request import PickRequest
 from modelpicker.cli.shared.pool_output import PoolReport
 from modelpicker.cli.shared.pool_session import PoolSession
@@ -29,6 +35,8 @@ if TYPE_CHECKING:
     Answers = Sequence[ClassName | None] | None
 
 ENDING = ".pool.jsonl"
+# Items of a scan that are looked at, to see whether answers are classes.
+SOME_ITEMS = 2**14
 DATABASES = (".db", ".sqlite", ".sqlite3")
 
 
@@ -69,7 +77,7 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
         request = replace(request, reading=replace(request.reading, fields=tuple(fields)))
     named = request.reading.document()
     request = _with_slice_field(request)
-    opened, request = read_labelled(request)
+    opened, request = read_labelled(request) if request.how is None else read_scanned(request, ask)
     print_notes(opened.notes)
     say(f"models: {some_names(opened.models)}")
     check_several(opened, request.source)
@@ -79,9 +87,10 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     if begun is None and known and not ask and not (known < total and is_answers(request.labels)):
         if known < total:
             say(f"{known:,} of {count(total, 'item')} have labels. A missing label that is asked for counts as the")
-            say(f"worst. (To be asked for the others: --ask --labels {request.labels or request.source})")
+            again = f" (To be asked for the others: --ask --labels {request.labels or request.source})"
+            say(f"worst.{again if known_labels(opened) else ''}")
         return _look_up(*_apart(read_whole(opened), request), request)
-    if begun is None and request.labels is None:
+    if begun is None and request.labels is None and request.how is None:
         request, opened = with_old_answers(request, opened)
     return _ask_person(*_apart(read_whole(opened), request), request, place)
 
@@ -267,7 +276,9 @@ def _mostly_unique(whole: "ModelCollection") -> bool:
     """Whether over half of all answers are given by one model to one item only: then they are no classes."""
     import numpy as np
 
-    counts = np.bincount(whole.predictions[whole.predictions >= 0].ravel(), minlength=1)
+    kept = getattr(whole, "kept", None)  # of a scan, some of the items on which models differ
+    said = whole.predictions if kept is None else kept.codes[:SOME_ITEMS]
+    counts = np.bincount(said[said >= 0].ravel(), minlength=1)
     return bool(2 * (counts == 1).sum() > max(MOST_KEYS, counts.sum()))
 
 

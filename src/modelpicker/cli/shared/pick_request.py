@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.offline import Goal
     from modelpicker.collections.column_roles import Reading
     from modelpicker.encoding import Missing
+    from modelpicker.experiments.engines import Workforce
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class PickRequest:
     """The options that were typed, by the names of their parameters: the others may be as they were begun with."""
     ask_for: str = "class"
     """What a person is asked for."""
+    how: "Workforce | None" = None
+    """Who scans files that are larger than memory; None: they are read into memory."""
     missing: "Missing" = "abstained"
     """What an empty cell of a stream stands for."""
     costs: Mapping[str, Any] = field(default_factory=dict)

@@ -74,9 +74,9 @@ class PoolReport:
 def _seen(report: PoolReport) -> str:
     """What it cost, and what that saves."""
     pick = report.pick
-    told = f"It used {count(pick.labels_used, 'label')}"
+    told = f"{count(pick.labels_used, 'label')} bought"
     if pick.references:
-        told = f"{count(pick.labels_used, 'label')} bought, {pick.references:,} given"
+        told += f", {pick.references:,} given"
     if report.known:
         told += f", {report.known:,} of which {'was' if report.known == 1 else 'were'} known before"
     if pick.skipped:
@@ -84,7 +84,7 @@ def _seen(report: PoolReport) -> str:
     told += told_costs(report.costs)
     differ = f"Models differ on {report.contested:,} of {count(pick.rounds, 'item')}."
     saved = 1.0 - (pick.labels_used + pick.references) / pick.rounds
-    return f"{told}.\n{differ}\nLabelling everything takes {count(pick.rounds, 'label')}: {saved:.1%} saved."
+    return f"{told}.\n{differ}\nLabelling every item takes {count(pick.rounds, 'label')}: you save {saved:.1%}."
 
 
 def _shortfall(report: PoolReport) -> str:
@@ -92,7 +92,7 @@ def _shortfall(report: PoolReport) -> str:
     pick = report.pick
     helps = []
     if pick.skipped:
-        helps.append(f"the {count(pick.skipped, 'label')} that {'is' if pick.skipped == 1 else 'are'} missing")
+        helps.append(f"the {count(pick.skipped, 'missing label')}")
     if pick.budget is not None and report.stopped == "budget":
         helps.append(f"a larger --budget than {pick.budget:,}")
     helps.append(f"a larger --tolerance than {report.tolerance:g}")

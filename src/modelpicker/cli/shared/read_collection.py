@@ -4,6 +4,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -93,11 +94,20 @@ def read_collection(
 
 
 def read_and_note(
-    read: Callable[[object, object, "Reading"], "Read"], source: str, labels: Path | None, reading: "Reading"
+    read: Callable[[object, object, "Reading"], "Read"],
+    source: str,
+    labels: Path | None,
+    reading: "Reading",
+    *,
+    quiet: bool = False,
 ) -> "tuple[Read, Reading]":
-    """The same; and how it was read, with what was answered, so that the file can be read so again."""
+    """The same; and how it was read, with what was answered, so that the file can be read so again.
+
+    `quiet` shows nothing while it is read: `read` does so.
+    """
+    busy = nullcontext if quiet else waiting
     try:
-        with waiting(f"Reading {source}"):
+        with busy(f"Reading {source}"):
             return read(source, labels, reading), reading
     except UnclearColumnsError as error:
         if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
@@ -106,7 +116,7 @@ def read_and_note(
     from modelpicker.collections.column_roles import as_typed, options_of
 
     reading = replace(reading, columns={**reading.columns, **chosen})
-    with waiting(f"Reading {source}"):
+    with busy(f"Reading {source}"):
         found = read(source, labels, reading)
     say(visible(f"To say so next time: {as_typed(options_of(chosen, found.models))}"))
     return found, reading

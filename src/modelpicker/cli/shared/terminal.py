@@ -279,8 +279,9 @@ class Warnings(logging.Handler):
 
 
 def print_sentence(sentence: str) -> None:
-    """A sentence of a result, in lines that fit."""
-    print(*textwrap.wrap(visible(sentence), WIDTH - 1), sep="\n")
+    """A sentence of a result, or several lines of it, in lines that fit."""
+    for line in sentence.splitlines():
+        print(*textwrap.wrap(visible(line), WIDTH - 1), sep="\n")
 
 
 def print_notes(notes: Sequence[str]) -> None:

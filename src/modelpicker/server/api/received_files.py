@@ -1,6 +1,7 @@
 """Files that are sent to the server: received, checked, and read; what the caller says of their columns."""
 
 import asyncio
+import re
 import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,13 +13,18 @@ from fastapi import Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from modelpicker.collections.column_roles import ROLES, Role
+from modelpicker.collections.tables import UNPACKING, ending_of
 from modelpicker.errors import ConflictError, InputError, ModelPickerError, UnclearColumnsError, brief
 from modelpicker.server.api.examples import FILE_CSV
 from modelpicker.server.api.problems import Problem
 from modelpicker.server.api.responses import from_json
-from modelpicker.server.network.upload_limits import check_unpacked
+from modelpicker.server.network.unpacked_folder import unpack_folder
+from modelpicker.server.network.upload_limits import CHECKS, check_unpacked
 
-ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".npz")
+FOLDER = ".zip"
+ENDINGS = (*CHECKS, FOLDER)
+# As much of the name of a file is kept: models may be called after their files.
+LONGEST_STEM = 50
 # The longest choice of roles: it is part of the address, and any letter of it may take twelve bytes there.
 LONGEST_CHOICE = 5_000
 
@@ -27,7 +33,8 @@ FileName = Annotated[
     Query(
         min_length=1,
         max_length=200,
-        description="What the file is called; the ending says what it is.",
+        description="What the file is called; the ending says what it is. A folder, as evaluation tools write it, "
+        "is sent as a .zip archive.",
         examples=["predictions.csv"],
     ),
 ]
@@ -58,23 +65,38 @@ class Received(NamedTuple):
     """A file that came in."""
 
     path: Path
+    """What to read: the file, or the folder that was in it."""
+    sent: Path
+    """The file as it came."""
 
 
 @asynccontextmanager
 async def received(request: Request, filename: str, largest: int) -> AsyncIterator[Received]:
     """The body in a file that is gone afterwards."""
-    ending = Path(filename).suffix.lower()
+    ending = ending_of(Path(filename))
     if ending not in ENDINGS:
         raise Problem(415, f"Files called {filename[-50:]!r} are not read here; endings are {', '.join(ENDINGS)}.")
     with TemporaryDirectory(prefix="modelpicker-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / f"file{ending}"
+        path = Path(folder) / f"{_stem(filename, ending)}{ending}"
         with path.open("wb") as stream:
             async for piece in request.stream():
                 await asyncio.to_thread(stream.write, piece)
         if path.stat().st_size == 0:
             raise InputError("The file is empty.")
-        await run_in_threadpool(read_file, filename, path, check_unpacked, path, largest)
-        yield Received(path)
+        yield Received(await run_in_threadpool(read_file, filename, path, _open, path, largest), path)
+
+
+def _open(path: Path, largest: int) -> Path:
+    """What to read, after it was checked."""
+    found = unpack_folder(path, largest) if path.suffix == FOLDER else path
+    check_unpacked(found, largest)
+    return found
+
+
+def _stem(filename: str, ending: str) -> str:
+    """The name of a file without its ending, as far as it can be a name here."""
+    stem = Path(filename).name[: -len(ending)]
+    return re.sub(r"[^\w.-]", "_", stem)[:LONGEST_STEM].strip(".") or "file"
 
 
 def chosen_roles(columns: str | None) -> dict[str, Role]:
@@ -105,5 +127,13 @@ def read_file(filename: str, path: Path, call: Any, *arguments: Any) -> Any:
         raise ConflictError(str(error).replace(str(path), filename)) from error
     except ModelPickerError as error:
         raise InputError(str(error).replace(str(path), filename)) from error
-    except (OSError, ValueError, LookupError, ArithmeticError, RuntimeError, zipfile.BadZipFile) as error:
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        ArithmeticError,
+        RuntimeError,
+        zipfile.BadZipFile,
+        *UNPACKING,
+    ) as error:
         raise InputError(f"{filename} cannot be read: {str(error).replace(str(path), filename)}.") from error

@@ -11,7 +11,6 @@ how it stood until then; whoever wants to change it waits for a moment, and is t
 
 import asyncio
 import math
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -31,6 +30,8 @@ from modelpicker.campaigns import (
     has_campaign,
     open_campaign,
 )
+from modelpicker.campaigns.background_compiler import BackgroundCompiler
+from modelpicker.campaigns.kernel_needs import KernelNeed
 from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.encoding import ModelName
 from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, brief
@@ -53,8 +54,6 @@ WRITERS = 8
 READERS = 16
 # Campaigns that learn anew at once: they have threads of their own.
 LEARNERS = 4
-# Rounds after which it is worth to compile what decides many at once.
-MANY = 1_000
 # Seconds after which whoever wants to see all campaigns no longer waits for one.
 BUSY = 0.5
 # Seconds that a change waits for a campaign that learns anew, and the longest pause that is asked for then.
@@ -130,7 +129,6 @@ class CommitQueue:
         self._busy = False
         self._learning: asyncio.Future[None] | None = None
         self._learning_since = 0.0
-        self._decided = 0
         self._look: asyncio.Future[tuple[int, Pick]] | None = None
         self._last: tuple[int, Pick] | None = None
 
@@ -258,7 +256,6 @@ class CommitQueue:
         if failure is None:
             for added in done.result().added:
                 self.metrics.take(asdict(added))
-                self._warm_up(added.rounds)
             if done.result().behind:
                 self._learn()
         self._start()
@@ -279,12 +276,6 @@ class CommitQueue:
     def _announce(self) -> None:
         for listener in self.listeners:
             listener()
-
-    def _warm_up(self, rounds: int) -> None:
-        """Compile what decides many rounds, beside whatever else goes on, once it is clear that many come."""
-        if self._decided < MANY <= self._decided + rounds:
-            threading.Thread(target=self.campaign.warm_up, name="warm-up").start()
-        self._decided += rounds
 
     def _work(self, some: list[QueuedWrite[Any]]) -> "WriteOutcome":
         """All changes in one transaction; if one of them had to be undone half-way, each in its own."""
@@ -395,9 +386,10 @@ def reach(url: str) -> Storage:
 class CommitQueues:
     """The campaigns of a storage that are in use."""
 
-    def __init__(self, url: str, metrics: Metrics) -> None:
+    def __init__(self, url: str, metrics: Metrics, compiler: BackgroundCompiler) -> None:
         self.url = url
         self.metrics = metrics
+        self.compiler = compiler
         self.pools = Pools(
             ThreadPoolExecutor(WRITERS, "writer"),
             ThreadPoolExecutor(READERS, "reader"),
@@ -419,6 +411,7 @@ class CommitQueues:
         future = self._opening[name] = loop.create_future()
         try:
             campaign = await loop.run_in_executor(self.pools.readers, self._open_one, name)
+            self.compiler.want(KernelNeed.of(campaign.settings))
             queue = self._open[name] = CommitQueue(campaign, self.pools, self.metrics)
             future.set_result(queue)
         except BaseException as error:

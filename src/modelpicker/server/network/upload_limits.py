@@ -5,13 +5,16 @@ import io
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from modelpicker.collections.document_tables import as_lines
+from modelpicker.collections.evaluation_tools import is_evaluation
 from modelpicker.collections.long_tables import ITEM, MODEL, as_long
-from modelpicker.collections.tables import LONGEST_LINE, open_table
+from modelpicker.collections.tables import LONGEST_LINE, PACKED, ending_of, open_binary, open_table
 from modelpicker.server.api.documents.settings import MOST_MODELS
 from modelpicker.server.api.problems import Problem
 from modelpicker.server.api.responses import from_json
+from modelpicker.server.network.unpacked_folder import check_size
 
 # What a table may hold: cells, columns, and cells without a byte in the file, which are missing in an honest one.
 MOST_CELLS = 500_000_000
@@ -19,25 +22,41 @@ MOST_COLUMNS = 2 * MOST_MODELS
 FEW_CELLS = 10_000_000
 # As much as is looked at for the names of columns.
 LONGEST_HEADER = 2**20
+# The largest table that is one JSON document, which is read whole: in memory it takes many times its size.
+LARGEST_DOCUMENT = 2**25
 ROWS = 2**16
+# Logs of inspect_ai, which are archives.
+LOG = ".eval"
 
 
 def check_unpacked(path: Path, largest: int) -> None:
-    """Refuse a small file that would become a huge one."""
-    checks: dict[str, Callable[[Path, int], None]] = {
-        ".npz": _check_archive,
-        ".parquet": _check_parquet,
-        ".csv": _check_header,
-        ".tsv": _check_header,
-    }
-    checks.get(path.suffix, _check_lines)(path, largest)
+    """Refuse a small file that would become a huge one; of a folder, all logs in it together."""
+    if path.is_dir():
+        logs = sorted(path.rglob(f"*{LOG}"))  # other files of evaluation tools are read piece by piece
+        check_size([entry for log in logs if log.is_file() for entry in _members(log)], largest)
+        return
+    if path.suffix == PACKED:
+        _check_packed(path, largest)
+    CHECKS[ending_of(path)](path, largest)
+
+
+def _members(path: Path) -> list[zipfile.ZipInfo]:
+    with zipfile.ZipFile(path) as archive:
+        return archive.infolist()
 
 
 def _check_archive(path: Path, largest: int) -> None:
-    with zipfile.ZipFile(path) as archive:
-        size = sum(entry.file_size for entry in archive.infolist())
+    check_size(_members(path), largest)
+
+
+def _check_packed(path: Path, largest: int) -> None:
+    """As much of it as is taken is unpacked, and thrown away."""
+    size = 0
+    with open_binary(path) as stream:
+        while size <= largest and (piece := stream.read(ROWS)):
+            size += len(piece)
     if size > largest:
-        raise Problem(413, f"The file would unpack to {size:,} bytes; {largest:,} are taken.")
+        raise Problem(413, f"The file would unpack to more than the {largest:,} bytes that are taken.")
 
 
 def _check_parquet(path: Path, largest: int) -> None:
@@ -79,8 +98,8 @@ def _unpacked(column: Any) -> int:
 
 
 def _check_header(path: Path, _: int) -> None:
-    with path.open(encoding="utf-8", errors="replace", newline="") as stream:
-        start = stream.read(LONGEST_HEADER)
+    with open_binary(path) as stream:
+        start = stream.read(LONGEST_HEADER).decode("utf-8", "replace")
     _check_columns(max(_columns(start, mark) for mark in ",;\t"))
     _check_long(path)
 
@@ -95,9 +114,26 @@ def _columns(start: str, mark: str) -> int:
 
 def _check_lines(path: Path, _: int) -> None:
     """Objects that have nothing in common make a table of holes."""
+    with open_binary(path) as stream:
+        _check_rows(path, stream)
+
+
+def _check_document(path: Path, _: int) -> None:
+    """The same of a table that is one document; evaluation tools write files that are read piece by piece."""
+    if is_evaluation(path):
+        return
+    if path.stat().st_size > LARGEST_DOCUMENT:
+        raise Problem(
+            413, f"A table in JSON may have {LARGEST_DOCUMENT:,} bytes; send JSON lines (.jsonl), CSV or Parquet."
+        )
+    with as_lines(path, "JSON")[0].open() as stream:
+        _check_rows(path, stream)
+
+
+def _check_rows(path: Path, stream: BinaryIO) -> None:
     names: set[str] = set()
     rows = 0
-    for line in _lines(path):
+    for line in _lines(stream):
         rows += 1
         try:
             found = from_json(line)
@@ -111,11 +147,10 @@ def _check_lines(path: Path, _: int) -> None:
         _check_long(path)
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as stream:
-        while line := stream.readline(LONGEST_LINE):
-            if line.strip():
-                yield line
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    while line := stream.readline(LONGEST_LINE):
+        if line.strip():
+            yield line
 
 
 def _check_long(path: Path) -> None:
@@ -141,3 +176,21 @@ def _check_columns(count: int) -> None:
 def _check_cells(count: int, most: int) -> None:
     if count > most:
         raise Problem(413, f"The table would have {count:,} cells; {most:,} are taken of such a file. Send parts.")
+
+
+# What is looked at of each kind of file. All others are not taken.
+CHECKS: dict[str, Callable[[Path, int], None]] = {
+    ".csv": _check_header,
+    ".tsv": _check_header,
+    ".csv.gz": _check_header,
+    ".tsv.gz": _check_header,
+    ".jsonl": _check_lines,
+    ".ndjson": _check_lines,
+    ".jsonl.gz": _check_lines,
+    ".json": _check_document,
+    ".parquet": _check_parquet,
+    ".pq": _check_parquet,
+    ".xlsx": _check_archive,
+    ".npz": _check_archive,
+    LOG: _check_archive,
+}

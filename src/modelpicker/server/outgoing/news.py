@@ -61,7 +61,8 @@ def _text(name: str, kind: NewsKind, pick: Pick) -> str:
     best = f"{pick.model} is picked, after {labels}. " if pick.named else ""
     if kind == "drift":
         return f"{name}: drift was noticed. {pick.remark or best}".strip()
-    return f"{name}: {pick.state.title.lower()}. {best}{pick.state.reason} {pick.state.next}"
+    proof = f" {' '.join(pick.certificate.sentence.splitlines())}" if kind == "certified" else ""
+    return f"{name}: {pick.state.title.lower()}. {best}{pick.state.reason}{proof} {pick.state.next}"
 
 
 def mark_of(campaign: Campaign) -> str:

@@ -120,7 +120,7 @@ ToGoField: TypeAlias = Annotated[
 ]
 MoreField: TypeAlias = Annotated[
     OutlookDocument | None,
-    Field(description="What more labels would buy, where the budget of a pool is spent and nothing is proved."),
+    Field(description="What more labels would buy, where the budget of a pool is spent and nothing is proven."),
 ]
 ConflictCount: TypeAlias = Annotated[
     Count, Field(description="Items on which people disagree, and that nobody has settled.")

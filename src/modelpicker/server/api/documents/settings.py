@@ -106,7 +106,7 @@ class AlgorithmDocument(BaseModel):
     name: str
     summary: Annotated[str, Field(description="What it does.")]
     when_to_use: str
-    promises: Annotated[str, Field(description="What is proved about it.")]
+    promises: Annotated[str, Field(description="What is proven about it.")]
     stops: Annotated[
         bool,
         Field(description="Whether it stops by itself; then its options say when, and `stop_when` is not taken."),

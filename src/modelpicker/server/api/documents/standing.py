@@ -24,19 +24,20 @@ class StandingEntry(BaseModel):
 
 
 class CertificateDocument(BaseModel):
-    """What is known of a model, whenever one looks."""
+    """What is proven about a model; it holds whenever you look."""
 
     model: Called
-    gap: Annotated[Chance, Field(description="By how much at most the best may be better; 1 if nothing is known.")]
+    gap: Annotated[Chance, Field(description="By how much at most the best may be better; 1 if nothing is proven.")]
     confidence: Annotated[Chance, Field(description="That no such statement, made at any time, is ever wrong.")]
     kind: Literal["stream", "population", "pool"]
     rounds: Annotated[Count, Field(description="How many items had been seen.")]
     items: Annotated[Count | None, Field(description="How many items the gap is, where it is of the stream.")]
-    sentence: Annotated[str, Field(description="All of it, in plain words.")]
+    sentence: Annotated[str, Field(description="All of it in plain words: one or two lines.")]
     loss: Annotated[str, Field(description="What the gap is a share of: accuracy, unless another loss was chosen.")]
     label_noise: Annotated[
         float, Field(description="The statement holds if each label is wrong with at most this probability.")
     ]
+    certain: Annotated[bool, Field(description="Whether the statement holds without any chance of error.")]
 
 
 class JudgedClassDocument(BaseModel):
@@ -75,24 +76,24 @@ class SliceDocument(BaseModel):
     contested: Annotated[Count, Field(description="Items on which models differ.")]
     labels: Annotated[Count, Field(description="Items of the slice that have a label.")]
     model: Annotated[Called, Field(description="The best model, as far as can be told.")]
-    certified: Annotated[bool, Field(description="Whether it is proved to be near the best model of the slice.")]
-    gap: Annotated[Chance, Field(description="By how much another can be better, as is proved; 1 if nothing is.")]
+    certified: Annotated[bool, Field(description="Whether it is proven to be near the best model of the slice.")]
+    gap: Annotated[Chance, Field(description="By how much another can be better, as is proven; 1 if nothing is.")]
     state: Annotated[SliceState, Field(description="not yet: labels are asked for. undecided: none are.")]
     reason: Annotated[str, Field(description="Why, in a sentence.")]
     same: Annotated[
         bool | None,
         Field(
-            description="Whether the pick of all items will do here: true if that is proved; false if another "
+            description="Whether the pick of all items will do here: true if that is proven; false if another "
             "model is certified, and the pick is thought to be worse; null if it is open."
         ),
     ]
     behind: Annotated[float, Field(description="How far the pick of all items is behind here: an estimate.")]
-    proved: Annotated[str, Field(description="What is proved, in a word or two.")]
+    proved: Annotated[str, Field(description="What is proven, in a word or two.")]
     verdict: Annotated[str, Field(description="Whether the pick of all items will do here, in a word or two.")]
 
 
 class SliceTableDocument(BaseModel):
-    """The best model of each slice. All that is said to be proved holds together, with the confidence."""
+    """The best model of each slice. All that is said to be proven holds together, with the confidence."""
 
     column: Annotated[str, Field(description="What the slices are of; empty if that has no name.")]
     same_everywhere: Annotated[

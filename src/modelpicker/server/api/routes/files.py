@@ -94,7 +94,7 @@ async def upload(
         pool = campaign.settings.pool is not None
         if pool and at_once:
             raise InputError("at_once goes with a stream; a pool decides when somebody is ready to answer.")
-        kept = KeptFile(" ".join(filename.split()), await run_in_threadpool(file_mark, file.path))
+        kept = KeptFile(" ".join(filename.split()), await run_in_threadpool(file_mark, file.sent))
         batches = numbered(batches_of(file.path, campaign, reading))
         total = AskedFile(0, 0, 0, 0)
         while (found := await run_in_threadpool(read_file, filename, file.path, next, batches, None)) is not None:

@@ -25,9 +25,16 @@ async def health() -> Response:
 
 @router.get("/ready", responses=replies(Health, *ANYWHERE, 503), openapi_extra=OPEN)
 async def ready(service: Service) -> Response:
-    """Say whether the server can reach its storage, and is not about to stop."""
+    """Say whether the server can reach its storage, has compiled what its campaigns need, and is not about to stop.
+
+    A server that still compiles answers all the same, only more slowly. What campaigns need that begin later does
+    not make it unready.
+    """
     if service.stopping.is_set():
         raise Problem(503, "The server is about to stop.")
+    if service.preparing:
+        left = ", ".join(service.compiler.waiting) or "its campaigns"
+        raise Problem(503, f"The server compiles what it needs for {left}. It answers meanwhile, more slowly.")
     await run_in_threadpool(_look, service.configuration.storage)
     return json_response({"status": "ok"})
 

@@ -10,7 +10,7 @@
       'parts/state_badge', 'views/campaigns',
     ],
     new: [
-      'parts/column_table', 'parts/feed_choice', 'parts/option_field', 'parts/pool_fields', 'parts/stream_fields',
+      'parts/column_table', 'parts/feed_choice', 'parts/number_of_each', 'parts/option_field', 'parts/pool_fields', 'parts/stream_fields',
       'state/prediction_file', 'views/create',
     ],
     label: [

@@ -45,7 +45,7 @@ export function LeaderBoard({ standing, slots = new Map() }) {
 /** @param {Api.CertificateDocument} certificate */
 const isPool = ({ kind }) => kind === 'pool';
 
-/** What the intervals are: on a pool they are proved. @param {Api.CertificateDocument} certificate */
+/** What the intervals are: on a pool they are proven. @param {Api.CertificateDocument} certificate */
 const meaningOf = (certificate) => (isPool(certificate)
   ? `with the range that the labels leave possible${certificate.label_noise ? ' if they are right' : ''}, with confidence ${percent(certificate.confidence)}`
   : 'with a rough 95 % interval');

@@ -4,7 +4,7 @@ import { count } from '../lib/format.js';
 import { useRef, useState } from '../lib/html.js';
 import { api } from './api.js';
 
-export const FORMATS = '.csv,.tsv,.parquet,.npz,.jsonl,.ndjson';
+export const FORMATS = '.csv,.tsv,.gz,.parquet,.pq,.npz,.jsonl,.ndjson,.json,.xlsx,.eval,.zip';
 
 /**
  * @typedef {Api.ColumnDocument & {fixed?: boolean}} Column

@@ -19,7 +19,7 @@ const LONGEST_ENCODED = 30_000; // they are part of the address when a file is s
 /** @type {[Kind, string, string][]} */
 const KINDS = [
   ['pool', 'A file of items (recommended)',
-    'All items are there. You are asked about the item most worth a label, until the best model is proved.'],
+    'All items are there. You are asked about the item most worth a label, until the best model is proven.'],
   ['stream', 'Items arrive over time',
     'Files or programs bring items. Whether an item needs a label is decided when it arrives.'],
 ];
@@ -137,8 +137,8 @@ function KindChoice({ kind, set }) {
   </fieldset>`;
 }
 
-const FILE_HINT = 'Choose a file, or drop it here. CSV, TSV, Parquet, NumPy (.npz) or JSON lines: one row per item, one column per model. '
-  + 'Other columns can be shown with the item.';
+const FILE_HINT = 'Choose a file, or drop it here. CSV, TSV, Excel, Parquet, NumPy (.npz) or JSON: one row per item, one column per model. '
+  + 'Other columns can be shown with the item. Or results of an evaluation tool; pack a folder into a .zip file.';
 
 /** Where a file is chosen, or dropped. @param {{source: PredictionFile, free: boolean, choose: (file: File|null) => void}} props */
 function FileField({ source, free, choose }) {

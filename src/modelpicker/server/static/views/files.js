@@ -46,7 +46,7 @@ export function FilesView({ name }) {
   </div>`;
 }
 
-const HINT = 'CSV, TSV, Parquet, NumPy (.npz) or JSON lines, with the models of this campaign. '
+const HINT = 'CSV, TSV, Excel, Parquet, NumPy (.npz) or JSON, with the models of this campaign. '
   + 'Items that are known already are left out, so the same file may be sent twice.';
 
 /**

@@ -185,7 +185,7 @@ function About({ campaign }) {
     ['Asked for', ASKED[campaign.ask_for]],
     ['Same answer', sameWords(campaign.same)],
     ['What is measured', costs.loss ?? MEASURED[campaign.ask_for]],
-    ...fact('Prices', costs.price && `${costs.price}. The pick is the cheapest model that is proved to be close enough to the best.`),
+    ...fact('Prices', costs.price && `${costs.price}. The pick is the cheapest model that is proven to be close enough to the best.`),
     ...fact('Wrong labels', costs.label_noise),
     ...(pool && session.seesStanding ? fact('Judge', 'judge' in options ? `the column or field “${String(options.judge)}”; those who label do not see it` : 'none') : []),
     ...fact('Slices', 'slice' in options && options.slice !== null ? `by the column or field “${String(options.slice)}”` : ''),

@@ -1,0 +1,69 @@
+"""What campaigns need compiled: the kernels of a stream's algorithm with its options, or those of all pools."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from modelpicker.campaigns.settings import CampaignSettings, stored_document
+from modelpicker.campaigns.state.pool_projection import warm_up_pools
+from modelpicker.campaigns.state.states import new_state
+from modelpicker.campaigns.storage.campaign_rows import all_campaigns
+from modelpicker.campaigns.storage.database import Storage
+from modelpicker.errors import ModelPickerError
+
+# Machine code does not depend on how many models there are; memory does.
+FEW_MODELS = 2
+POOLS = "pools"
+
+
+@dataclass(frozen=True)
+class KernelNeed:
+    """Kernels that are compiled together."""
+
+    name: str
+    """Who needs them."""
+    key: str
+    """The same for campaigns that need the same machine code."""
+    settings: CampaignSettings | None
+    """Those of a small campaign on a stream that needs them; None for pools."""
+
+    @classmethod
+    def of_pools(cls) -> Self:
+        """What every pool needs."""
+        return cls(POOLS, POOLS, None)
+
+    @classmethod
+    def of(cls, settings: CampaignSettings) -> Self:
+        """What a campaign needs."""
+        if settings.pool is not None:
+            return cls.of_pools()
+        small = replace(settings, models=settings.models[:FEW_MODELS])
+        types = sorted((name, type(value).__name__) for name, value in settings.options.items())
+        name = str(small.document()["algorithm"])
+        return cls(name, f"{name} {types}", small)
+
+    def document(self) -> dict[str, Any]:
+        """In a form that JSON can hold."""
+        return {"settings": None if self.settings is None else self.settings.document()}
+
+    @classmethod
+    def load(cls, document: dict[str, Any]) -> Self:
+        """What `document` described."""
+        settings = document["settings"]
+        return cls.of_pools() if settings is None else cls.of(CampaignSettings.load(settings))
+
+    def provide(self) -> None:
+        """Have the kernels compiled, or loaded."""
+        warm_up_pools() if self.settings is None else new_state(self.settings).warm_up()
+
+
+def needs_of_all(storage: Storage) -> Iterator[KernelNeed]:
+    """What the campaigns of a storage need; those that cannot be opened need nothing."""
+    with storage.reading() as connection:
+        rows = all_campaigns(connection)
+    for row in rows:
+        try:
+            need = KernelNeed.of(CampaignSettings.load(stored_document(row.name, row.settings, row.checksum)))
+        except ModelPickerError:
+            continue
+        yield need

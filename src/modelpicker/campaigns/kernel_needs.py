@@ -9,6 +9,7 @@ from modelpicker.campaigns.state.pool_projection import warm_up_pools
 from modelpicker.campaigns.state.states import new_state
 from modelpicker.campaigns.storage.campaign_rows import all_campaigns
 from modelpicker.campaigns.storage.database import Storage
+from modelpicker.certificates.leader_recorder import MOST_PAIRED
 from modelpicker.errors import ModelPickerError
 
 # Machine code does not depend on how many models there are; memory does.
@@ -37,10 +38,11 @@ class KernelNeed:
         """What a campaign needs."""
         if settings.pool is not None:
             return cls.of_pools()
-        small = replace(settings, models=settings.models[:FEW_MODELS])
+        many = len(settings.models) > MOST_PAIRED  # then evidence is kept in another way
+        small = replace(settings, models=settings.models[: MOST_PAIRED + 1 if many else FEW_MODELS])
         types = sorted((name, type(value).__name__) for name, value in settings.options.items())
         name = str(small.document()["algorithm"])
-        return cls(name, f"{name} {types}", small)
+        return cls(name, f"{name} {types}{' of many models' if many else ''}", small)
 
     def document(self) -> dict[str, Any]:
         """In a form that JSON can hold."""

@@ -695,6 +695,8 @@ def repeated(text: str, rows: int, column: str = "ant") -> bytes:
         ("a.zip", zipped(b"x", "a/b.txt"), 422),
         ("a.zip", zipped(b"\0" * 5_000_000, "a/b.txt"), 413),
         ("a.zip", zipped(zipped(b"\0" * 5_000_000, "header.json"), "a/b.eval"), 413),
+        ("a.zip", zipped(b"ant,bee\nx,y\n", "a/b.csv"), 422),
+        ("a.zip", zipped(parquet(10_000), "a/b.parquet"), 422),
         ("a.zip", zipped(b"x", "../../b.json"), 422),
         ("a.zip", zipped(b"x", "/etc/b.json"), 422),
         ("a.zip", zipped(b"x", "..\\b.json"), 422),

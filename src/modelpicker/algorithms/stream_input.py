@@ -254,10 +254,10 @@ def _refuse_signs(predictions: npt.NDArray[Any], labels: npt.NDArray[Any]) -> No
 
 def _all_signs(values: npt.NDArray[Any]) -> bool:
     """Whether there is nothing but -1 and 1, and a -1 among them; a chunk at a time, for it may be a file."""
-    if values.dtype.kind not in "if":
+    if values.dtype.kind not in "if" or values.min() != ABSTAINED:
         return False
     chunks = (values[start : start + CHUNK_ROUNDS] for start in range(0, len(values), CHUNK_ROUNDS))
-    return all((abs(chunk) == 1).all() for chunk in chunks) and bool(values.min() == ABSTAINED)
+    return all((abs(chunk) == 1).all() for chunk in chunks)
 
 
 def _within_reach(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

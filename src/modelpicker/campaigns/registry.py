@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.slices import slice_name
+from modelpicker.campaigns.kernel_needs import KernelNeed
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
 from modelpicker.campaigns.offline_pool import find_loss, find_price
@@ -43,7 +45,7 @@ from modelpicker.campaigns.terms import check_guidelines
 from modelpicker.certificates.certificate import Certified
 from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.encoding import ClassName, Missing
-from modelpicker.errors import InputError, NotFoundError, StorageError, brief
+from modelpicker.errors import InputError, ModelPickerError, NotFoundError, StorageError, brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +311,18 @@ def list_campaigns(storage: str) -> list[Listed]:
     opened = open_storage(storage)
     with opened.reading() as connection:
         return [_listed(connection, row) for row in all_campaigns(connection)]
+
+
+def kernel_needs(storage: Storage) -> list[KernelNeed]:
+    """What the campaigns of a storage need compiled; those that cannot be opened need nothing."""
+    with storage.reading() as connection:
+        rows = all_campaigns(connection)
+    found = []
+    for row in rows:
+        with suppress(ModelPickerError):
+            settings = CampaignSettings.load(stored_document(row.name, row.settings, row.checksum))
+            found.append(KernelNeed.of(settings))
+    return found
 
 
 def _listed(connection: Connection, row: Any) -> Listed:

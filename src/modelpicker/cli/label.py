@@ -52,6 +52,9 @@ def label(
     A campaign on a pool chooses the next item when you are ready, and ends when the pick is proven. A campaign that
     `pick` began goes on with its file, if that is there.
     """
+    from modelpicker.campaigns.background_compiler import compiling_beside
+    from modelpicker.campaigns.kernel_needs import KernelNeed
+
     campaign = opened(storage, name)
     if by is None and campaign.settings.overlap != 1:
         raise typer.BadParameter("several people label each item here: say who you are.", param_hint="--by")
@@ -60,14 +63,16 @@ def label(
         _ask_about(campaign, items)
     feeder = _feeder_of(campaign) if items is None else None
     session = LabelSession(campaign, lease, who, wait=wait, feeder=feeder)
-    try:
-        session.converse()
-    except KeyboardInterrupt:
-        say("", "Stopped. Every answer is saved.")
-        raise
-    finally:
-        session.give_back()
-    pick = campaign.best()
+    with compiling_beside() as compiler:
+        compiler.want(KernelNeed.of(campaign.settings))
+        try:
+            session.converse()
+        except KeyboardInterrupt:
+            say("", "Stopped. Every answer is saved.")
+            raise
+        finally:
+            session.give_back()
+        pick = campaign.best()
     if as_json:
         print_json(
             {"campaign": name, "labelled": session.labelled, "skipped_now": session.skipped, **pick.document()}

@@ -170,13 +170,18 @@ def merged_note(rule: SameAnswers, changed: int, items: int) -> str:
 
 
 def _merge_labels(rule: SameAnswers, collection: ModelCollection, codes: Array) -> npt.NDArray[np.int64]:
-    """The labels, as the answers that they are the same as."""
+    """The labels, as the answers that they are the same as: as any model said it, and else the nearest."""
     labels = np.asarray(collection.labels).astype(np.int64)
+    said = np.asarray(collection.predictions)
     missed = (labels != ABSTAINED) & ~(codes == labels[:, None]).any(axis=1)
     place_of = {name: code for code, name in enumerate(collection.classes)}
     for row in np.flatnonzero(missed).tolist():
-        answers = [collection.classes[code] for code in dict.fromkeys(codes[row].tolist()) if code >= 0]
-        labels[row] = place_of[rule.find(collection.classes[int(labels[row])], answers)]
+        group_of = {
+            code: group for code, group in zip(said[row].tolist(), codes[row].tolist(), strict=True) if code >= 0
+        }
+        answers = [collection.classes[code] for code in group_of]
+        found = place_of[rule.find(collection.classes[int(labels[row])], answers)]
+        labels[row] = group_of.get(found, found)
     return labels
 
 

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 import modelpicker
 from modelpicker.campaigns.background_compiler import BackgroundCompiler
-from modelpicker.campaigns.kernel_needs import needs_of_all
+from modelpicker.campaigns.registry import kernel_needs
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.errors import ModelPickerError
 from modelpicker.extras import require
@@ -157,6 +157,6 @@ async def _prepare(service: ServerContext) -> None:
 
 def _want_all(service: ServerContext) -> None:
     with suppress(ModelPickerError):  # a storage that cannot be read makes the server unready by itself
-        for need in needs_of_all(service.storage):
+        for need in kernel_needs(service.storage):
             service.compiler.want(need)
     service.preparing = bool(service.compiler.waiting)

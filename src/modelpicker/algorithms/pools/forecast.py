@@ -88,7 +88,7 @@ class Forecast:
 
 
 def make_forecast(pool: "PoolPicker") -> Forecast | None:
-    """Play the rest of the proof forward; None if too little is known."""
+    """Play the rest of the proof forward; None if too little is known, or what plays is not compiled yet."""
     if len(pool._learned) < FORECAST_FROM:
         return None
     trial = pool._next_on_trial()
@@ -98,7 +98,7 @@ def make_forecast(pool: "PoolPicker") -> Forecast | None:
 def play_from(pool: "PoolPicker", trial: int, start: ForecastStart) -> Forecast | None:
     """Play forward with a model on trial, and from what is thought of the others beside it."""
     free = pool._sample[pool._unlabelled()[pool._sample]]
-    if not len(free):
+    if not len(free) or play.on_its_way:
         return None
     goal = ForecastGoal(
         allowed=float(pool._proof.allowed),

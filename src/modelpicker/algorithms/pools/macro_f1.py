@@ -69,7 +69,7 @@ def count_guess(model: LabelModel, row: Codes, truth: Floats) -> None:
             model.seen[row[s]] = 0
 
 
-count = CompiledKernel(count_classes, {}, "pool-picker macro-F1")
+count = CompiledKernel(count_classes, {}, "pool-picker macro-F1", count_classes)
 
 
 def macro_f1(pool: "PoolPicker") -> dict[ModelName, float]:

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.algorithms.pools import gain_arrays, label_model_arrays
 from modelpicker.algorithms.pools.audit import Audit, count_right
-from modelpicker.algorithms.pools.forecast import Forecast, make_forecast
+from modelpicker.algorithms.pools.forecast import Forecast, make_forecast, play
 from modelpicker.algorithms.pools.gain import (
     FINE,
     LOOKING,
@@ -66,9 +67,9 @@ STICKY = 0.25
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
-teach = CompiledKernel(learn_item, {}, "pool-picker label model")
-compare = CompiledKernel(compare_models, {}, "pool-picker comparison")
-choose = CompiledKernel(choose_item, {}, "pool-picker choice")
+teach = CompiledKernel(learn_item, {}, "pool-picker label model", label_model_arrays.learn_item)
+compare = CompiledKernel(compare_models, {}, "pool-picker comparison", gain_arrays.compare_models)
+choose = CompiledKernel(choose_item, {}, "pool-picker choice", gain_arrays.choose_item)
 
 
 class PoolPicker:
@@ -375,7 +376,10 @@ class PoolPicker:
         """The estimate by what is known now; made once."""
         self._look()
         given_up = int((self._labels == UNKNOWABLE).sum())
-        known = (len(self), len(self._learned), given_up, self.tolerance, self.confidence, self.error_share)
+        known = (
+            *(len(self), len(self._learned), given_up, self.tolerance, self.confidence, self.error_share),
+            play.on_its_way,  # nothing is said until it is compiled, and then it is
+        )
         if self._forecast is None or self._forecast[0] != known:
             self._forecast = (known, make_forecast(self))
         return self._forecast[1]

@@ -16,7 +16,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from modelpicker.algorithms.pools.forecast import FORECAST_FROM
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.pool_state import (
     PoolQuestion,
@@ -32,6 +31,7 @@ from modelpicker.algorithms.pools.pool_state import (
 )
 from modelpicker.algorithms.pools.slice_values import SliceValues
 from modelpicker.algorithms.pools.slices import SlicePicker
+from modelpicker.algorithms.pools.warm_up import warm_up_pools
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Reference, Retraction, Revision, Withdrawal
 from modelpicker.campaigns.events.pool_events import Items, Question
@@ -414,16 +414,6 @@ class PoolProjection(CampaignState):
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
         return made
-
-
-def warm_up_pools() -> None:
-    """Have the kernels of pools compiled, what is needed first before the others."""
-    small = PoolPicker([["a", "b"], ["b", "a"]] * FORECAST_FROM, tolerance=0.0)
-    for item in small.ask(FORECAST_FROM):
-        small.tell(item, "a")
-    small.labels_to_go()
-    small.ask(1)
-    small.macro_f1()
 
 
 @contextmanager

@@ -221,6 +221,8 @@ def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -
 
 def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest, place: Path) -> PoolReport:
     """Ask for each label at the terminal, from where the journal is until the pick is certified."""
+    from modelpicker.campaigns.background_compiler import compiling_beside
+    from modelpicker.campaigns.kernel_needs import KernelNeed
     from modelpicker.campaigns.offline import given_labels
     from modelpicker.campaigns.pool_journal import PoolJournal
     from modelpicker.collections.same_answers import SameAnswers
@@ -231,7 +233,8 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
             f"--out {place}: answers about a pool are kept in a file of JSON lines; pass a name that ends with "
             ".jsonl. Or add --as stream: then they are a campaign in an SQLite file."
         )
-    with PoolJournal.opened(place) as journal:
+    with PoolJournal.opened(place) as journal, compiling_beside() as compiler:
+        compiler.want(KernelNeed.of_pools())
         settings, budget, ask_for, costs = _begin(journal, whole, judge, request, given)
         if ask_for == "class" and not journal.answers and _mostly_unique(whole):
             say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")

@@ -83,14 +83,11 @@ async def received(request: Request, filename: str, largest: int) -> AsyncIterat
                 await asyncio.to_thread(stream.write, piece)
         if path.stat().st_size == 0:
             raise InputError("The file is empty.")
-        yield Received(await run_in_threadpool(read_file, filename, path, _open, path, largest), path)
-
-
-def _open(path: Path, largest: int) -> Path:
-    """What to read, after it was checked."""
-    found = unpack_folder(path, largest) if path.suffix == FOLDER else path
-    check_unpacked(found, largest)
-    return found
+        found = path
+        if ending == FOLDER:
+            found = await run_in_threadpool(read_file, filename, path, unpack_folder, path, largest)
+        await run_in_threadpool(read_file, filename, found, check_unpacked, found, largest)
+        yield Received(found, path)
 
 
 def _stem(filename: str, ending: str) -> str:

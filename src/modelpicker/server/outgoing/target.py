@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import hmac
 import json
+from html import escape
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 from urllib.parse import urlsplit
 
@@ -51,8 +52,8 @@ class WebhookTarget(NamedTuple):
         return f"{parts.scheme}://{parts.hostname}{port}/…"
 
     def body(self, news: dict[str, Any]) -> bytes:
-        """News in the form that the address takes."""
-        document = {"text": news["text"]} if self.form == "slack" else news
+        """News in the form that the address takes. In Slack's, `<` begins a command, such as to call everybody."""
+        document = {"text": escape(news["text"], quote=False)} if self.form == "slack" else news
         return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 

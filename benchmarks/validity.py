@@ -74,7 +74,7 @@ def first_falsehood(
     first_spare: float,
     scale: float,
     scratch: Scratch,
-    evidence: AnyEvidence,
+    evidence: Any,
     tables: Tables,
     room: Room,
     kind: int,

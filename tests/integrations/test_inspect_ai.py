@@ -34,7 +34,7 @@ NAMES = [f"mockllm/{name}" for name in ACCURACY]
 
 
 def mock(name: str, calls: dict[str, int], fails_on: str = "") -> Model:
-    """A model that is right on so many of a hundred questions, always the same ones."""
+    """A model that is right on that many of a hundred questions, always the same ones."""
 
     def answer(messages: Any, *_: Any) -> ModelOutput:
         question = messages[-1].text

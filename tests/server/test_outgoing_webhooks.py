@@ -100,7 +100,7 @@ def settled(url: str) -> None:
     """Wait until the server has looked around for the first time: what comes from here on is news."""
     box = outbox.Outbox(open_storage(url))
     mp.create_campaign(url, "the first", models=["a", "b"])
-    wait_until(lambda: known(box) >= 2)  # that it has begun, and this campaign
+    wait_until(lambda: known(box) >= 2)  # that it has started, and this campaign
 
 
 def known(box: outbox.Outbox) -> int:

@@ -96,7 +96,7 @@ class StopBeatenModels:
 
     @property
     def certificate(self) -> Certificate:
-        """What is proven of it, of samples like these in general."""
+        """What is proven about it, of samples like these in general."""
         return self.stop.certificate
 
     @property
@@ -187,11 +187,11 @@ class StopBeatenModels:
         }
 
     def add_log(self, log: "EvalLog") -> None:
-        """Take in the scores of a log: those of an evaluation that is gone on with."""
+        """Take in the scores of a log: those of an evaluation that is continued with."""
         samples = log.samples or []
         if log.eval.model not in self.stop.models:
             raise NotFoundError(
-                f"the log is of model {log.eval.model}, which is none of {brief(self.stop.models)}."
+                f"the log is of model {log.eval.model}, which is not one of {brief(self.stop.models)}."
             )
         from inspect_ai.scorer import SampleScore
 
@@ -287,7 +287,7 @@ class StopBeatenModels:
             logger.warning("%s has no score for sample %s; it counts as not run.", name, sample)
             if (name, sample) in self._begun:
                 self._skipped.add((name, sample))
-            else:  # it has stopped, as after an error; if it goes on, it counts again
+            else:  # it has stopped, as after an error; if it continues, it counts again
                 self._ended.add(name)
         self._advance()
 

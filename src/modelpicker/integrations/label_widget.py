@@ -35,7 +35,7 @@ class LabelWidget(anywidget.AnyWidget):
     Args:
         source: a collection, a data frame, or anything else that `ModelCollection` takes.
         classes: what to offer; by default what the models say.
-        budget: at most so many labels are asked for.
+        budget: at most this many labels are asked for.
         labels: labels that you gave before, by item: what another widget's `labels` has.
         journal: a file that keeps your answers (`mails.pool.jsonl`): each is on the disk before the next question.
             If it is there already, you go on with the answers in it. It can be passed as `labels=` elsewhere.
@@ -86,7 +86,7 @@ class LabelWidget(anywidget.AnyWidget):
 
     @property
     def pick(self) -> Pick:
-        """The best model so far, and how sure that is."""
+        """The best model so far, and how certain that is."""
         skipped = sum(label is None for label in self._answers.values())
         return make_pool_pick(self.pool, budget=self.budget, skipped=skipped, spent=self._spent)
 
@@ -231,7 +231,7 @@ class LabelWidget(anywidget.AnyWidget):
         }
 
     def _candidates(self, item: int) -> list[str]:
-        """What models say of an item, in the order of the classes, which says nothing about the models."""
+        """What models say about an item, in the order of the classes, which says nothing about the models."""
         said = {code for code in self.collection.predictions[item].tolist() if code >= 0}
         return [str(self.collection.classes[code]) for code in sorted(said)][:MOST_BUTTONS]
 

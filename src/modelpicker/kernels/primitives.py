@@ -22,12 +22,12 @@ FINENESS = 2.0**20
 # Which of a round's four coins decides what.
 QUERY, FIRST, SECOND, SPARE = range(4)
 
-# Codes of a row that are no class: the model abstained, or it was not asked.
+# Codes of a row that are not class: the model abstained, or it was not asked.
 ABSTAINED = -1
 NOT_RUN = -2
 # In kernels, a model that was not asked has a code of its own, from here down by its place: it agrees with nobody.
 ABSENT = -3
-# Codes of labels that are no class: none came, no model of the row predicted it. From GRADED down: a place in a
+# Codes of labels that are not class: none came, no model of the row predicted it. From GRADED down: a place in a
 # table of losses.
 SKIPPED = -1
 NOBODY = -2
@@ -68,7 +68,7 @@ def no_grades(models: int) -> Grades:
 
 
 def new_scratch(models: int, classes: int, graded: Grades | None = None) -> Scratch:
-    """Room for a stream of so many models and classes, and the losses that some of its labels stand for."""
+    """Room for a stream of that many models and classes, and the losses that some of its labels stand for."""
     return Scratch(
         row=np.zeros(models, dtype=np.int32),
         coins=np.zeros(4),
@@ -130,7 +130,7 @@ def place_code(code: int, model: int) -> int:
 
 
 def find_losses(lost: Floats, row: Codes, label: int, graded: Grades) -> None:
-    """What a label says of every model: its loss from 0 to 1, or NaN."""
+    """What a label says about every model: its loss from 0 to 1, or NaN."""
     if label <= GRADED:
         for i in range(len(row)):
             lost[i] = graded[GRADED - label, i]
@@ -184,7 +184,7 @@ def note_best(losses: Floats, standing: Ints) -> None:
 
 
 def note_tied(losses: Floats, standing: Ints, leader: int) -> None:
-    """Note who leads, and how many are as good."""
+    """Note which model leads, and how many are as good."""
     lowest = losses[leader]
     tied = 0
     for i in range(len(losses)):

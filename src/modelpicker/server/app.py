@@ -105,7 +105,7 @@ def create_app(configuration: Configuration) -> FastAPI:
     )
     app.add_middleware(compressing)
     app.add_middleware(RequestMiddleware, configuration=configuration, metrics=metrics)
-    for router in ROUTERS:  # as they are: an included router is looked through anew for every request
+    for router in ROUTERS:  # as they are: an included router is looked through again for every request
         app.router.routes.extend(router.routes)
     page = PageFiles()
     app.add_api_route("/", page.send_index, include_in_schema=False)
@@ -135,7 +135,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _tasks(service: ServerContext) -> AsyncIterator[None]:
-    """What goes on beside requests."""
+    """What continues beside requests."""
     tasks = [
         asyncio.create_task(_prepare(service)),
         asyncio.create_task(service.queues.sweep()),

@@ -1,4 +1,4 @@
-"""Files that are sent to the server: received, checked, and read; what the caller says of their columns."""
+"""Files that are sent to the server: received, checked, and read; what the caller says about their columns."""
 
 import asyncio
 import re
@@ -103,7 +103,7 @@ def chosen_roles(columns: str | None) -> dict[str, Role]:
     try:
         found = from_json(columns.encode())
     except ValueError as error:
-        raise InputError(f"columns is no JSON: {error}.") from error
+        raise InputError(f"columns is not JSON: {error}.") from error
     if not isinstance(found, dict):
         raise InputError(f"columns {brief(found)}: send an object, a role by column name.")
     for name, role in found.items():

@@ -108,7 +108,7 @@ def _check_header(path: Path, _: int) -> None:
 
 
 def _columns(start: str, mark: str) -> int:
-    """How many names the first line has, which may go on after a line break in quotation marks."""
+    """How many names the first line has, which may continue after a line break in quotation marks."""
     try:
         return len(next(csv.reader(io.StringIO(start, newline=""), delimiter=mark), []))
     except csv.Error:  # a name longer than any

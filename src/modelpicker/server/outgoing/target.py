@@ -19,7 +19,7 @@ SHORTEST_SECRET = 16
 
 
 class WebhookTarget(NamedTuple):
-    """An address that is told of news."""
+    """An address that is told about news."""
 
     url: str
     form: Form
@@ -35,7 +35,7 @@ class WebhookTarget(NamedTuple):
             parts = urlsplit(url)
             host, _ = parts.hostname, parts.port
         except ValueError as error:
-            raise InputError(f"webhook {brief(given)} is no address: {error}.", parameter="webhooks") from error
+            raise InputError(f"webhook {brief(given)} is not an address: {error}.", parameter="webhooks") from error
         if parts.scheme not in ("http", "https") or not host or any(one.isspace() for one in url):
             raise InputError(
                 f"webhook {brief(given)}: pass an address such as https://example.org/hook, or "
@@ -64,7 +64,7 @@ def key_of(secret: str) -> bytes:
     try:
         return base64.b64decode(secret.removeprefix(ENCODED), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise InputError(f"the secret of webhooks is no base64 after {ENCODED}: {error}.") from error
+        raise InputError(f"the secret of webhooks is not base64 after {ENCODED}: {error}.") from error
 
 
 def check_secret(secret: str | None) -> None:

@@ -103,7 +103,8 @@ def stopped(picker: mp.Algorithm, rows: Array, labels: Array, noise: float) -> s
     for rule in (mp.Certified(0.15, 0.9, "population"), mp.Certified(0.25, 0.9, "stream")):
         again = type(picker).from_state_dict(json.loads(json.dumps(picker.state_dict())))
         trace = mp.run_stream(again, rows, labels, stop_when=rule, label_noise=noise)
-        found.append((len(trace), trace.certificate))
+        proven = trace.certificate
+        found.append((len(trace), proven and (proven.model, proven.gap, proven.rounds)))
     return digits(found)
 
 

@@ -222,15 +222,21 @@ def test_looking_changes_nothing() -> None:
     assert looked.state_dict() == alone.state_dict()
 
 
-def test_for_very_many_models_it_is_said_why_there_is_no_certificate() -> None:
-    picker = mp.ModelPicker(257)
-    picker.observe([0, 1] + [1] * 255)
-    assert picker.certificate().gap == 1.0
-    assert "at most 256 models" in picker.certificate().sentence
-    with pytest.raises(mp.InputError, match="at most 256 models"):
-        mp.run_stream(picker, [[0, 1] + [1] * 255], [0], stop_when=mp.Certified())
-    assert mp.ModelPicker.from_state_dict(picker.state_dict()).rounds == 1
-    assert mp.ModelPicker(256).certificate().gap == 1.0
+def test_very_many_models_have_certificates_unless_an_older_version_kept_nothing_to_prove_them_by() -> None:
+    picker = mp.LabelEfficient(1_000, probability=1.0)
+    for _ in range(40):
+        picker.learn(picker.observe([0] + [1] * 999).round, 0)
+    assert picker.certificate().gap == picker.certificate(kind="population").gap == 0.0
+    blob = picker.state_dict()
+    assert mp.LabelEfficient.from_state_dict(blob).certificate() == picker.certificate()
+    older = mp.ModelPicker(1_000)
+    older.recorder.watches = False
+    older = mp.ModelPicker.from_state_dict(older.state_dict())
+    older.observe([0] + [1] * 999)
+    assert older.certificate().gap == 1.0
+    assert "an older modelpicker saved no evidence" in older.certificate().sentence
+    with pytest.raises(mp.InputError, match="an older modelpicker saved no evidence"):
+        mp.run_stream(older, [[0, 1] + [1] * 998], [0], stop_when=mp.Certified())
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -1, 2, math.nan, math.inf, "0.95", None, True, 0, 1, []])

@@ -1,6 +1,7 @@
 """The contract of an algorithm: observe rounds, learn labels, name the best model, be saved and restored."""
 
 import dataclasses
+import json
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from modelpicker.certificates.certificate import (
     check_kind,
     state,
 )
-from modelpicker.certificates.recorder import Recorder
+from modelpicker.certificates.leader_recorder import load_recorder, new_recorder
 from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.certificates.wealth import power
 from modelpicker.coins import check_seed, draw_coins
@@ -127,7 +128,7 @@ class Algorithm(ABC):
         self.spared = np.zeros(1, dtype=np.int64)
         """One place: how often a model was not asked in a round."""
         self.state = self.start(len(self.models))
-        self.recorder = Recorder(len(self.models), loss=self.loss)
+        self.recorder = new_recorder(len(self.models), loss=self.loss)
         self._open: dict[int, OpenQuery] = {}
         self._drawn_from = 0
         self._drawn: list[list[float]] = []
@@ -320,7 +321,7 @@ class Algorithm(ABC):
         except BaseException:
             for array, copy in zip(arrays, before, strict=True):
                 array[...] = copy
-            self.recorder.kept = seen
+            self.recorder.put_back(seen)
             self._open.pop(number, None)
             if query is not None:
                 self._open[number] = query
@@ -355,7 +356,7 @@ class Algorithm(ABC):
             "spared": int(self.spared[0]),
             "state": {field: packed(array) for field, array in self.in_use().items()},
             "evidence": evidence,
-            "checksum": checksum_of((self.clock, *self.in_use().values()), str(evidence)),
+            "checksum": checksum_of((self.clock, *self.in_use().values()), json.dumps(evidence)),
             "open": [
                 [number, query.probability, packed(np.array(query.row.codes)), query.row.classes.copy()]
                 for number, query in self._open.items()
@@ -408,9 +409,9 @@ class Algorithm(ABC):
         if arrays:
             raise self.damaged(f"it lacks {', '.join(arrays)}")
         self.spared[0] = blob["spared"]
-        self.recorder = Recorder.load(len(self.models), blob["evidence"], self.loss)
+        self.recorder = load_recorder(len(self.models), blob["evidence"], self.loss)
         if blob["version"] == STATE_VERSION:
-            checksum = checksum_of((self.clock, *self.in_use().values()), str(blob["evidence"]))
+            checksum = checksum_of((self.clock, *self.in_use().values()), json.dumps(blob["evidence"]))
         else:
             checksum = self._old_checksum(blob["state"])
         if blob["checksum"] != checksum:

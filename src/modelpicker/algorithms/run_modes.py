@@ -32,6 +32,7 @@ from modelpicker.algorithms.runner import (
     END,
     LABELS,
     ROUNDS,
+    UNREAD,
     WON,
     AlgorithmSettings,
     AlgorithmState,
@@ -52,6 +53,7 @@ from modelpicker.algorithms.runner import (
     write,
 )
 from modelpicker.certificates.evidence import ANSWERED, ASKED, PASSED
+from modelpicker.certificates.leader_rows import NO, ROW_PARTS, YES
 from modelpicker.certificates.stop_rules import Watch, is_certified
 from modelpicker.kernels.primitives import NOT_RUN, SKIPPED, Codes, Floats, Ints, place_code
 
@@ -170,8 +172,9 @@ def until_certified(
     if query:
         entry = ASKED if label == SKIPPED else ANSWERED
     best = recommend(state, settings, coin)
-    if is_certified(record.watch, row, clock[ROUNDS] - 1, lost, probability, entry, best):
-        return CERTIFIED
+    found = is_certified(record.watch, row, clock[ROUNDS] - 1, lost, probability, entry, best)
+    if found != NO:
+        return CERTIFIED if found == YES else UNREAD
     if finished(state, settings):
         return WON
     return BUDGET if spent(budget, clock[LABELS]) else END
@@ -198,6 +201,10 @@ PLAY_TO_THE_END: Parts = {take_row: check_row, write: write_or_replay, after_rou
 
 STREAM = RunMode("", {**CAPPED, **STOP_WHEN_WON})
 CERTIFIED_STREAM = RunMode("with a stop rule", {**CAPPED, **STOP_WHEN_CERTIFIED})
+CERTIFIED_ROWS = RunMode("with a stop rule for many models", {**CERTIFIED_STREAM.parts, **ROW_PARTS})
 PACED_STREAM = RunMode("with a paced budget", {**PACED, **STOP_WHEN_WON})
 PACED_CERTIFIED_STREAM = RunMode("with a paced budget and a stop rule", {**PACED, **STOP_WHEN_CERTIFIED})
+PACED_CERTIFIED_ROWS = RunMode(
+    "with a paced budget and a stop rule for many models", {**PACED_CERTIFIED_STREAM.parts, **ROW_PARTS}
+)
 CAMPAIGN = RunMode("for campaigns", {**PACED, **LATE_LABELS, **PLAY_TO_THE_END})

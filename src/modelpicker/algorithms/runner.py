@@ -32,8 +32,9 @@ from modelpicker.kernels.primitives import (
 # Fields of a picker's clock: rounds observed, labels learned.
 ROUNDS, LABELS = range(2)
 
-# Why `play_rounds` returned: no more rounds, the budget is spent, the stop rule holds, the algorithm has finished.
-END, BUDGET, CERTIFIED, WON = range(4)
+# Why `play_rounds` returned: no more rounds, the budget is spent, the stop rule holds, the algorithm has finished,
+# evidence of the model that stands best must be found first.
+END, BUDGET, CERTIFIED, WON, UNREAD = range(5)
 
 # Rounds that take about as long, interpreted, as it takes to call compiled code, and to load Numba.
 FEW = 8

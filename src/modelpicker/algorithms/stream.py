@@ -8,17 +8,32 @@ import numpy as np
 import numpy.typing as npt
 
 from modelpicker.algorithms.base import Algorithm, count_spared, listed
-from modelpicker.algorithms.budgets import Budget, Cap, Paced, as_budget, kept_by
+from modelpicker.algorithms.budgets import Budget, Cap, Paced, as_budget, at_cap, kept_by, pace_spent
 from modelpicker.algorithms.run_modes import (
+    CERTIFIED_ROWS,
     CERTIFIED_STREAM,
+    PACED_CERTIFIED_ROWS,
     PACED_CERTIFIED_STREAM,
     PACED_STREAM,
     STREAM,
     Watched,
 )
-from modelpicker.algorithms.runner import Outcome, Record, RunMode, new_outcome, runner
+from modelpicker.algorithms.runner import (
+    BUDGET,
+    CERTIFIED,
+    END,
+    UNREAD,
+    WON,
+    Outcome,
+    Record,
+    RunMode,
+    new_outcome,
+    runner,
+)
 from modelpicker.algorithms.stream_input import Chunk, LookUpLabel, StreamInput
 from modelpicker.certificates.certificate import Certificate, Certified
+from modelpicker.certificates.leader_rows import LeaderRows
+from modelpicker.certificates.recorder import Past, Played
 from modelpicker.certificates.stop_rule import LABEL_NOISE
 from modelpicker.certificates.stop_rules import new_watch
 from modelpicker.certificates.stream_noise import check_reachable
@@ -26,7 +41,7 @@ from modelpicker.coins import draw_coins
 from modelpicker.encoding import ClassName, ModelName
 from modelpicker.errors import InputError, ModelPickerError, brief
 from modelpicker.frames import Backend, as_columns, make_frame, pick_columns
-from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, Ints, new_scratch
+from modelpicker.kernels.primitives import SKIPPED, Codes, Floats, Ints, new_scratch, no_grades
 
 Stopped: TypeAlias = Literal["end", "budget", "certified", "won"]
 # By the numbers with which the runner says so.
@@ -253,18 +268,57 @@ def _mode(
         return PACED_STREAM if paced else STREAM, outcome
     evidence, unit, noise = picker.recorder.take_in(), picker.loss.unit, goal.label_noise
     watch = new_watch(goal.rule, evidence, unit=unit, label_noise=noise, interpreted=interpreted)
+    if isinstance(evidence, LeaderRows):
+        return PACED_CERTIFIED_ROWS if paced else CERTIFIED_ROWS, Watched(outcome, watch)
     return PACED_CERTIFIED_STREAM if paced else CERTIFIED_STREAM, Watched(outcome, watch)
 
 
 def _play(
+    picker: Algorithm, stream: StreamInput, chunk: Chunk, outcome: Outcome, goal: StopRule, budget: Cap | Paced
+) -> tuple[int, Stopped]:
+    """Move the picker on by one chunk, as far as its codes can be taken; how far, and why it stopped there.
+
+    With a stop rule for many models it goes in pieces: until evidence must be looked for.
+    """
+    done, stop = chunk.start, chunk.start + len(chunk.rows)
+    while True:
+        room = None if goal.rule is None else picker.recorder.room
+        piece = _cut(chunk, done, stop if room is None else min(stop, done + room))
+        done, reason = _play_piece(picker, stream, piece, outcome, goal, budget)
+        unplayable = reason == END and done < piece.start + len(piece.rows)
+        if reason == UNREAD:
+            reason = _look(picker, goal, budget)
+        if reason != END or unplayable or done == stop:
+            return done, STOPPED[reason]
+
+
+def _cut(chunk: Chunk, start: int, stop: int) -> Chunk:
+    """Some consecutive rows of a chunk."""
+    part = slice(start - chunk.start, stop - chunk.start)
+    return chunk._replace(start=start, rows=chunk.rows[part], labels=chunk.labels[part])
+
+
+def _look(picker: Algorithm, goal: StopRule, budget: Cap | Paced) -> int:
+    """Whether to stop after the last round, and why: as the runner would have it, had it the evidence."""
+    if goal.rule is not None:
+        best, models = picker.models.index(picker.recommended), len(picker.models)
+        if picker.recorder.meets(best, goal.rule, Past(models), goal.label_noise):
+            return CERTIFIED
+    if picker.finished:
+        return WON
+    spent = pace_spent if isinstance(budget, Paced) else at_cap
+    return BUDGET if spent(budget, picker.labels_used) else END  # type: ignore[arg-type]
+
+
+def _play_piece(
     picker: Algorithm,
     stream: StreamInput,
     chunk: Chunk,
     outcome: Outcome,
     goal: StopRule,
     budget: Cap | Paced,
-) -> tuple[int, Stopped]:
-    """Move the picker on by one chunk, as far as its codes can be taken; how far, and why it stopped there."""
+) -> tuple[int, int]:
+    """Move the picker on by a piece of a chunk; how far, and why the runner stopped there."""
     stop = chunk.start + len(chunk.rows)
     columns: list[npt.NDArray[Any]] = [column[chunk.start : stop] for column in outcome]
     part = Outcome(*columns)
@@ -286,12 +340,14 @@ def _play(
             *(picker.first_spare, picker.scale, listed(scratch)._replace(graded=looked_up.graded), budget, record),
         )
     picker.spared[0] += count_spared(chunk.rows[:done])
-    if goal.rule is None:  # a stop rule takes rounds into the evidence as they go by
-        graded = chunk.graded if looked_up is None else looked_up.table(len(picker.models))
-        picker.recorder.saw_stream(
-            *(chunk.rows[:done], first, labels[:done], part.queried[:done], part.probability[:done]), graded=graded
-        )
+    graded = chunk.graded if looked_up is None else looked_up.table(len(picker.models))
+    known = no_grades(len(picker.models)) if graded is None else graded
+    queried, chances = part.queried[:done], part.probability[:done]
+    if goal.rule is None:
+        picker.recorder.saw_stream(chunk.rows[:done], first, labels[:done], queried, chances, graded=known)
+    else:  # a stop rule takes rounds into the evidence as they go by
+        picker.recorder.grown_by(Played(chunk.rows[:done], first, labels[:done], queried, chances, None, known))
     if chunk.names is not None:
         said = part.predicted[:done]
         said[...] = np.where(said < 0, said, chunk.names[said])
-    return chunk.start + done, STOPPED[reason]
+    return chunk.start + done, reason

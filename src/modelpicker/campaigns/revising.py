@@ -9,7 +9,6 @@ from modelpicker.campaigns.names import check_name
 from modelpicker.campaigns.reading import CampaignReading
 from modelpicker.campaigns.results.assembly import make_pick
 from modelpicker.campaigns.terms import check_changes
-from modelpicker.certificates.certificate import MOST_MODELS
 from modelpicker.encoding import ModelName
 from modelpicker.errors import ConflictError, NotFoundError, brief
 
@@ -39,11 +38,6 @@ class CampaignRevising(CampaignReading):
                     "prediction of it. Label on, or drop them first (drop_items)."
                 )
             name = check_models([*models, model])[-1]
-            if change.state.terms.stop_when is not None and len(models) == MOST_MODELS:
-                raise ConflictError(
-                    f"model {model!r} would be one too many: the campaign stops by certificates, which are for at "
-                    f"most {MOST_MODELS} models."
-                )
             change.touched = True
             change.add(Joining(change.head.rounds, name, make_pick(change.store, change.projection).model))
 

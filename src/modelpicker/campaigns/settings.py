@@ -40,7 +40,7 @@ from modelpicker.campaigns.setting_options import (
     loss_of,
 )
 from modelpicker.campaigns.sources import FileSource
-from modelpicker.certificates.certificate import MOST_MODELS, Certified
+from modelpicker.certificates.certificate import Certified
 from modelpicker.certificates.stop_rule import STOP_RULE
 from modelpicker.certificates.stream_noise import check_reachable
 from modelpicker.coins import check_seed
@@ -246,8 +246,6 @@ class CampaignSettings:
         """Refuse a stopping rule that does not go with the models or the algorithm."""
         picker = self.make(self.models)
         check_reachable(self.stop_when, self.costs.label_noise)
-        if self.stop_when is not None and len(self.models) > MOST_MODELS:
-            raise InputError(f"stop_when: certificates are for at most {MOST_MODELS} models; leave it out.")
         if self.stop_when is not None and picker.aim is not None:
             raise InputError(
                 f"stop_when: {self.kind.name} stops by itself; leave it out, and set its options tolerance and "

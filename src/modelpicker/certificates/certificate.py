@@ -21,8 +21,8 @@ KINDS: dict[str, int] = {"stream": STREAM, "population": POPULATION}
 
 # What of the error is kept for statements after models have joined or left; each such time gets a share of it.
 RESERVED = 0.05
-# For more models than this, a few numbers for every pair would take too much memory.
-MOST_MODELS = 256
+# The n-th change has 6 / (π n)² of that; one beyond these has half of it, and rows that begin late share the rest.
+MANY_CHANGES = 100
 # Of no stream is it said that it can be told apart more finely than this before it stops.
 FINEST = 0.001
 
@@ -135,7 +135,26 @@ def bar_for(models: int, confidence: float, kind: int, changes: int = 0) -> floa
     error that is reserved for such times: the n-th change has 6 / (π n)² of it.
     """
     pairs = models * (models - 1) if kind == STREAM or changes else models - 1
-    share = 1.0 - RESERVED if changes == 0 else RESERVED * 6.0 / (math.pi * changes) ** 2
+    share = 1.0 - RESERVED if changes == 0 else RESERVED * share_of(changes)
+    if changes > MANY_CHANGES:
+        share /= 2.0
+    return math.log(pairs) - math.log(share) - math.log(1.0 - confidence)
+
+
+def share_of(number: int) -> float:
+    """The share of the n-th of endlessly many: all together have 1."""
+    return 6.0 / (math.pi * number) ** 2
+
+
+def late_bar_for(models: int, confidence: float, kind: int, changes: int = 0) -> float:
+    """The same for the first row that begins late, after so many changes; the n-th has 1/n² of its share.
+
+    Which model it is for is known when a row begins. So for a stream there are as many pairs as other models, and
+    for a population there is the pair with the best model alone, unless a change may make another one the best.
+    """
+    pairs = 1 if kind == POPULATION and changes == 0 else models - 1
+    left = 1.0 - math.fsum(share_of(number) for number in range(1, MANY_CHANGES + 1))
+    share = RESERVED * left / 2.0 * share_of(changes + 1) * share_of(1)
     return math.log(pairs) - math.log(share) - math.log(1.0 - confidence)
 
 

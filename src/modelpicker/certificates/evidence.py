@@ -25,7 +25,7 @@ A kernel is a plain function in the subset of Python that Numba compiles; see do
 """
 
 import math
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -239,6 +239,17 @@ def note_newcomers(evidence: Evidence, number: int) -> None:
             evidence.opened[i] = evidence.seen[OPEN]
 
 
+def note_round(evidence: Any, row: Counts, number: int, kind: int) -> bool:
+    """Count a round, unless it is a label that is told; whether models differ on it."""
+    if kind != TOLD:
+        note_newcomers(evidence, number)
+        evidence.seen[ROUNDS] += 1
+        evidence.seen[OPEN] += kind != CLOSED
+    contested = differing(row)
+    evidence.seen[CONTESTED] += contested and kind != TOLD
+    return contested
+
+
 def gather_entry(
     evidence: Evidence,
     tables: Tables,
@@ -250,13 +261,8 @@ def gather_entry(
     kind: int,
 ) -> None:
     """Take in a round, the losses by its label, or both."""
-    if kind != TOLD:
-        note_newcomers(evidence, number)
-        evidence.seen[ROUNDS] += 1
-        evidence.seen[OPEN] += kind != CLOSED
-    if not differing(row):
+    if not note_round(evidence, row, number, kind):
         return
-    evidence.seen[CONTESTED] += kind != TOLD
     level = level_of(tables.edges, probability)
     complete = number >= evidence.seen[COMPLETE]
     if kind != ANSWERED:
@@ -311,11 +317,36 @@ def gather(
         gather_entry(evidence, tables, room, row, numbers[e], lost, probabilities[e], kinds[e])
 
 
-def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i: int, j: int) -> float:
-    """The log evidence against j being better than i, a bet a place; returns by how much it might be at most.
+def weigh_level(
+    tables: Tables,
+    weights: Floats,
+    kind: int,
+    level: int,
+    lost: float,
+    won: float,
+    lost_above: float,
+    won_above: float,
+    awaited: int,
+    missing: int,
+) -> None:
+    """Add the log evidence of the rounds of a level; those that are missing include those that are awaited.
 
     The logarithms are concave in 1/q, so that between the ends of a level they are above the chord.
     """
+    first = tables.first[level]
+    for g in range(first):
+        weights[g] += tables.losing[0, g] * (lost + missing) + tables.winning[kind, 0, g] * won
+    for g in range(first, BETS):
+        weights[g] += (
+            tables.losing[level, g] * (lost - lost_above)
+            + tables.losing[level + 1, g] * (lost_above + awaited)
+            + tables.winning[kind, level, g] * (won - won_above)
+            + tables.winning[kind, level + 1, g] * won_above
+        )
+
+
+def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i: int, j: int) -> float:
+    """The log evidence against j being better than i, a bet a place; returns by how much it might be at most."""
     worst = 0.0
     for g in range(BETS):
         weights[g] = 0.0
@@ -326,17 +357,8 @@ def weigh_pair(evidence: Evidence, tables: Tables, weights: Floats, kind: int, i
         if lost + won + missing == 0:
             continue
         worst += lost - won + missing
-        first = tables.first[level]
-        for g in range(first):
-            weights[g] += tables.losing[0, g] * (lost + missing) + tables.winning[kind, 0, g] * won
-        lost_above, won_above = evidence.places[level, i, j], evidence.places[level, j, i]
-        for g in range(first, BETS):
-            weights[g] += (
-                tables.losing[level, g] * (lost - lost_above)
-                + tables.losing[level + 1, g] * (lost_above + awaited)
-                + tables.winning[kind, level, g] * (won - won_above)
-                + tables.winning[kind, level + 1, g] * won_above
-            )
+        above = evidence.places[level, i, j], evidence.places[level, j, i]
+        weigh_level(tables, weights, kind, level, lost, won, above[0], above[1], awaited, missing)
     if kind == STREAM:
         closed = (evidence.closed[0, i, j] + evidence.closed[0, j, i]) // 2
         worst += closed

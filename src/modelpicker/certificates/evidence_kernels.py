@@ -1,18 +1,21 @@
 """The kernels of evidence: interpreted for little, so that nobody waits for Numba, and compiled for much."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from modelpicker.certificates import evidence_arrays
 from modelpicker.certificates.certificate import listed_tables, tables
-from modelpicker.certificates.evidence import Evidence, Room, gather, largest_gap, new_room, no_evidence
-from modelpicker.kernels.compiler import CompiledKernel
+from modelpicker.certificates.evidence import Evidence, Room, challenger, gather, largest_gap, new_room, no_evidence
+from modelpicker.certificates.leader_rows import ROW_PARTS, LeaderRows, new_rows
+from modelpicker.kernels.compiler import CompiledKernel, Function, with_parts
 from modelpicker.kernels.primitives import Codes, Floats, Grades, Ints
+
+AnyEvidence: TypeAlias = Evidence | LeaderRows
 
 # Steps of an interpreted kernel that take as long as a call of compiled code, as loading it, as loading Numba.
 FEW, SOME, MANY = 2_000, 200_000, 5_000_000
@@ -21,7 +24,7 @@ FEW, SOME, MANY = 2_000, 200_000, 5_000_000
 class Entries(NamedTuple):
     """What was written down, an entry a row."""
 
-    rows: Codes
+    rows: npt.NDArray[Any]
     numbers: Ints
     labels: Codes
     probabilities: Floats
@@ -63,26 +66,30 @@ def listed_room(models: int) -> Room:
 
 
 class EvidenceKernels:
-    """Takes entries into evidence, and reads gaps from it."""
+    """Takes entries into evidence of all pairs, or of rows, and reads gaps from it."""
 
-    def __init__(self) -> None:
-        self.gather = CompiledKernel(gather, {}, "the evidence for certificates")
-        self.read = CompiledKernel(largest_gap, {}, "certificates")
+    def __init__(self, parts: Mapping[Function, Function], blank: Callable[[int], Any], whose: str = "") -> None:
+        self._blank = blank
+        self.gather = CompiledKernel(gather, parts, f"the evidence for certificates{whose}")
+        self.read = CompiledKernel(largest_gap, parts, f"certificates{whose}")
+        self.challenger = with_parts(challenger, parts)
+        self._gather = with_parts(gather, parts)
         self._interpreted = 0
 
-    def take_in(self, evidence: Evidence, entries: Entries) -> None:
+    def take_in(self, evidence: AnyEvidence, entries: Entries) -> None:
         """Take in entries, changing the evidence in place."""
         models = entries.rows.shape[1]
-        steps = len(entries.kinds) * steps_of(models)
+        rows = len(evidence.leaders) if isinstance(evidence, LeaderRows) else 0
+        steps = len(entries.kinds) * (models * (rows + 1) if rows else steps_of(models))
         self._interpreted += steps
         patience = SOME if "numba" in sys.modules else MANY
         waited = self._interpreted > patience and not self.gather.on_its_way
         if steps > FEW and (self.gather.ready or waited):
             self.gather(evidence, tables(), new_room(models), *entries)
         else:
-            gather(viewed(evidence), listed_tables(), listed_room(models), *viewed(entries))
+            self._gather(viewed(evidence), listed_tables(), listed_room(models), *viewed(entries))
 
-    def gap(self, evidence: Evidence, kind: int, best: int, bar: float) -> float:
+    def gap(self, evidence: AnyEvidence, kind: int, best: int, bar: float) -> float:
         """By how much another model may be better than one of them."""
         if self.read.ready:
             return float(self.read(evidence, tables(), new_room(len(evidence.since)), kind, best, bar))
@@ -90,12 +97,18 @@ class EvidenceKernels:
 
     def warm_up(self) -> None:
         """Have the kernels compiled, so that nobody waits for them later."""
-        evidence = no_evidence(2)
+        evidence = self._blank(2)
         self.gather(evidence, tables(), new_room(2), *no_entries(2, 0))
         self.read(evidence, tables(), new_room(2), 0, 0, 0.0)
 
 
 @cache
 def evidence_kernels() -> EvidenceKernels:
-    """The one set of kernels that this process shares."""
-    return EvidenceKernels()
+    """The one set of kernels for all pairs that this process shares."""
+    return EvidenceKernels({}, no_evidence)
+
+
+@cache
+def row_kernels() -> EvidenceKernels:
+    """The one set of kernels for rows that this process shares."""
+    return EvidenceKernels(ROW_PARTS, new_rows, " of many models")

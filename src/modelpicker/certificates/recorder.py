@@ -5,8 +5,6 @@ them in are called for many at once; who never asks for a certificate hardly pay
 under anybody's hands: who remembers `kept` can put it back.
 """
 
-import base64
-import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -15,7 +13,6 @@ import numpy.typing as npt
 
 from modelpicker.certificates.certificate import (
     KINDS,
-    MOST_MODELS,
     Certificate,
     CertificateKind,
     Certified,
@@ -30,18 +27,17 @@ from modelpicker.certificates.evidence import (
     ASKED,
     CLOSED,
     CONTESTED,
+    NOT_YET,
     PASSED,
     ROUNDS,
-    STREAM,
     TOLD,
-    Evidence,
-    challenger,
     no_evidence,
-    rounds_of,
 )
 from modelpicker.certificates.evidence_kernels import (
     SOME,
+    AnyEvidence,
     Entries,
+    EvidenceKernels,
     each,
     evidence_kernels,
     listed_room,
@@ -54,6 +50,7 @@ from modelpicker.encoding import ModelName
 from modelpicker.errors import StateError
 from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grades, Ints, no_grades
 from modelpicker.losses import ACCURATE, Loss
+from modelpicker.packing import compressed, decompressed
 
 # Entries that are written down one by one before they are taken in: so many, or as many as take a moment.
 LONGEST_BLOCK, SHORTEST_BLOCK = 256, 16
@@ -105,8 +102,8 @@ def _with_contested(raw: bytes, arrays: list[npt.NDArray[Any]]) -> bytes:
 class Kept(NamedTuple):
     """Evidence that was taken in, and what was not yet: rounds in order, then single entries."""
 
-    evidence: Evidence | None
-    waiting: tuple[Entries | Played, ...]
+    evidence: Any
+    waiting: tuple[Any, ...]  # `Entries` or `Played`
     size: int  # bytes that wait
     entries: Entries
     written: int
@@ -120,7 +117,7 @@ class Past(NamedTuple):
 
 
 class Recorder:
-    """What a picker has seen of every two of its models.
+    """What a picker has seen of every two of its models; of many models, a `LeaderRecorder` keeps less.
 
     Args:
         models: how many.
@@ -131,15 +128,24 @@ class Recorder:
     def __init__(self, models: int, since: Ints | None = None, loss: Loss = ACCURATE) -> None:
         self.models = models
         self.loss = loss
-        self.watches = models <= MOST_MODELS
+        self.watches = True
         self._since = since
         self._block = max(SHORTEST_BLOCK, min(LONGEST_BLOCK, SOME // steps_of(models)))
         self._rival = 0  # who stood in the way of a certificate when last asked
         self.most_bytes = MOST_BYTES
         self.kept = self._blank(None)
 
-    def _blank(self, evidence: Evidence | None, waiting: tuple[Entries | Played, ...] = (), size: int = 0) -> Kept:
-        return Kept(evidence, waiting, size, no_entries(self.models if self.watches else 1, self._block), 0)
+    @property
+    def kernels(self) -> EvidenceKernels:
+        """What takes entries in, and reads gaps."""
+        return evidence_kernels()
+
+    def put_back(self, kept: Kept) -> None:
+        """What was kept before counts again."""
+        self.kept = kept
+
+    def _blank(self, evidence: Any, waiting: tuple[Entries | Played, ...] = (), size: int = 0) -> Kept:
+        return Kept(evidence, waiting, size, no_entries(self.models, self._block), 0)
 
     @property
     def nbytes(self) -> int:
@@ -169,7 +175,7 @@ class Recorder:
         if not self.watches:
             return
         if self.kept.written == self._block:
-            self.take_in()
+            self.make_room()
         entries, place = self.kept.entries, self.kept.written
         entries.rows[place] = codes
         entries.numbers[place] = number
@@ -180,6 +186,10 @@ class Recorder:
         entries.probabilities[place] = probability
         entries.kinds[place] = kind
         self.kept = self.kept._replace(written=place + 1)
+
+    def make_room(self) -> None:
+        """Put what was written down one by one in its place."""
+        self.take_in()
 
     def saw_stream(
         self,
@@ -195,10 +205,13 @@ class Recorder:
         if not self.watches or not len(rows):
             return
         known = no_grades(self.models) if graded is None else graded
-        played = Played(_narrow(rows), first, labels.copy(), queried.copy(), probability.copy(), closed, known)
+        self.keep(Played(_narrow(rows), first, labels.copy(), queried.copy(), probability.copy(), closed, known))
+
+    def keep(self, played: Played) -> None:
+        """Note rounds that went by together, in arrays of their own."""
         waiting = (*self._waiting(), played)
-        size = self.kept.size + played.rows.nbytes + played.labels.nbytes + 9 * len(rows) + known.nbytes
-        self.kept = self._blank(self.kept.evidence, waiting, size)
+        size = self.kept.size + played.rows.nbytes + played.labels.nbytes + 9 * len(played.rows)
+        self.kept = self._blank(self.kept.evidence, waiting, size + played.graded.nbytes)
         if size > self.most_bytes:
             self.take_in()
 
@@ -209,7 +222,7 @@ class Recorder:
             return kept.waiting
         return *kept.waiting, each(lambda column: column[: kept.written], kept.entries)
 
-    def take_in(self, *, in_place: bool = False) -> Evidence:
+    def take_in(self, *, in_place: bool = False) -> Any:
         """The evidence with all that was written down.
 
         What was kept before is left as it was, unless `in_place` says that nobody can need it any more.
@@ -217,7 +230,6 @@ class Recorder:
         evidence, waiting = self.kept.evidence, self._waiting()
         if evidence is not None and not waiting:
             return evidence
-        grown: Evidence
         if evidence is None:
             grown = no_evidence(
                 self.models, None if self._since is None else self._since.copy(), not self.loss.whole
@@ -226,15 +238,29 @@ class Recorder:
             grown = evidence if in_place else each(np.copy, evidence)
         for part in waiting:
             entries = part.entries() if isinstance(part, Played) else part
-            evidence_kernels().take_in(grown, entries)
+            self.kernels.take_in(grown, entries)
         self.kept = self._blank(grown)
         return grown
 
-    def own(self) -> Evidence:
-        """The evidence, as a copy that may be changed in place, whatever others keep."""
-        mine: Evidence = each(np.copy, self.take_in())
-        self.kept = self._blank(mine)
-        return mine
+    def own(self) -> None:
+        """Make the evidence a copy that may be changed in place, whatever others keep."""
+        self.kept = self._blank(each(np.copy, self.take_in()))
+
+    @property
+    def room(self) -> int | None:
+        """How many rounds may be added to the evidence in place before something is due; None for any number."""
+        return None
+
+    def grown_by(self, played: Played) -> None:
+        """Such rounds were added to the evidence in place."""
+
+    def evidence_of(self, best: int, *, in_place: bool = False) -> Any:  # noqa: ARG002 (for those who keep rows)
+        """The evidence, with all that there is of a model."""
+        return self.take_in(in_place=in_place)
+
+    def bar(self, evidence: Any, best: int, confidence: float, kind: int, past: Past) -> float | None:  # noqa: ARG002
+        """The wealth that refutes a pair with a model, as a logarithm; None if its pairs are not kept."""
+        return bar_for(past.models, confidence, kind, past.changes)
 
     def certificate(
         self,
@@ -249,28 +275,31 @@ class Recorder:
         confidence = check_confidence(confidence)
         number = check_kind(kind)
         if not self.watches:
-            reason = f"Not proven: there are certificates for at most {MOST_MODELS} models."
+            reason = "Not proven: an older modelpicker saved no evidence for so many models."
             return Certificate(models[best], 1.0, confidence, kind, 0, None, reason, self.loss.name, label_noise)
-        evidence = self.take_in()
-        ever, changes = past or Past(self.models)
+        evidence = self.evidence_of(best)
+        past = past or Past(self.models)
         gap, seen = 1.0, int(evidence.seen[ROUNDS])
         rounds = self._rounds_of(evidence, best)
-        if seen:
-            bar = bar_for(ever, told_confidence(label_noise, confidence), number, changes)
-            found = evidence_kernels().gap(evidence, number, best, bar)
+        bar = self.bar(evidence, best, told_confidence(label_noise, confidence), number, past)
+        if seen and bar is not None:
+            found = self.kernels.gap(evidence, number, best, bar)
             wider = widened_by(
-                stream_noise(label_noise, confidence, number), self._contested(evidence, changes), rounds
+                stream_noise(label_noise, confidence, number), self._contested(evidence, past.changes), rounds
             )
             gap = min(1.0, (found + wider) * self.loss.unit)
-        return state(models[best], gap, confidence, kind, seen, rounds, changes, self.loss, label_noise)
-
-    def _rounds_of(self, evidence: Evidence, best: int) -> int:
-        """On how many rounds at least a model can be compared with each other one."""
-        others = (place for place in range(self.models) if place != best)
-        return min(rounds_of(evidence, STREAM, best, other) for other in others)
+        return state(models[best], gap, confidence, kind, seen, rounds, past.changes, self.loss, label_noise)
 
     @staticmethod
-    def _contested(evidence: Evidence, changes: int) -> int:
+    def _rounds_of(evidence: AnyEvidence, best: int) -> int:
+        """On how many rounds at least a model can be compared with each other one."""
+        if evidence.opened.min() == NOT_YET:
+            return 0
+        others = np.delete(evidence.since, best)
+        return int(evidence.seen[ROUNDS] - max(evidence.since[best], others.max()))
+
+    @staticmethod
+    def _contested(evidence: AnyEvidence, changes: int) -> int:
         """On how many rounds models differ; all, if models changed: that was perhaps decided by looking."""
         return int(evidence.seen[ROUNDS if changes else CONTESTED])
 
@@ -286,38 +315,37 @@ class Recorder:
         """
         if not self.watches:
             return False
-        evidence = self.take_in(in_place=True)
+        evidence = self.evidence_of(best, in_place=True)
         kind = KINDS[rule.kind]
-        bar = bar_for(past.models, told_confidence(label_noise, rule.confidence), kind, past.changes)
+        bar = self.bar(evidence, best, told_confidence(label_noise, rule.confidence), kind, past)
         noise, contested = stream_noise(label_noise, rule.confidence, kind), self._contested(evidence, past.changes)
         gap = rule.gap / self.loss.unit - widened_by(noise, contested, self._rounds_of(evidence, best))
-        if gap < 0.0:
+        if gap < 0.0 or bar is None:
             return False
         room, views = listed_room(self.models), viewed(evidence)
-        found = challenger(views, listed_tables(), room, kind, best, gap, rule.least_rounds, bar, self._rival)
+        least = rule.least_rounds
+        found = self.kernels.challenger(views, listed_tables(), room, kind, best, gap, least, bar, self._rival)
         self._rival = max(0, found)
-        return found < 0
+        return bool(found < 0)
 
-    def document(self) -> str | None:
-        """The evidence as text; None where none is kept."""
+    def document(self) -> Any:
+        """The evidence in a form that JSON can hold; None where none is kept."""
         if not self.watches:
             return None
         arrays: list[npt.NDArray[Any]] = list(self.take_in())
         portable = (array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays)
-        return base64.b85encode(zlib.compress(b"".join(portable), 1)).decode("ascii")
+        return compressed(b"".join(portable))
 
     @classmethod
-    def load(cls, models: int, text: object, loss: Loss = ACCURATE) -> Self:
+    def load(cls, models: int, saved: Any, loss: Loss = ACCURATE) -> Self:
         """What `document` described; an error if it cannot be."""
         made = cls(models, loss=loss)
-        if not made.watches:
-            return made
         arrays: list[npt.NDArray[Any]] = list(made.take_in())
         try:
-            raw = _with_contested(zlib.decompress(base64.b85decode(str(text))), arrays)
+            raw = _with_contested(decompressed(saved), arrays)
             if len(raw) != sum(array.nbytes for array in arrays):
                 raise ValueError(f"it has {len(raw)} bytes")
-        except (ValueError, zlib.error) as error:
+        except ValueError as error:
             raise StateError(f"the evidence of this state is damaged: {error}; save it anew.") from error
         start = 0
         for array in arrays:

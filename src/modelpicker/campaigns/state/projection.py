@@ -47,8 +47,8 @@ from modelpicker.campaigns.state.feed import FeedState
 from modelpicker.campaigns.state.opinions import KnownAnswers, OpinionBook
 from modelpicker.campaigns.terms import Terms
 from modelpicker.certificates.certificate import Certificate, CertificateKind, Certified, state
-from modelpicker.certificates.evidence_kernels import evidence_kernels
-from modelpicker.certificates.recorder import Past, Recorder
+from modelpicker.certificates.leader_recorder import new_recorder
+from modelpicker.certificates.recorder import Past
 from modelpicker.encoding import ClassName, Matrix, ModelName, Row, encode_label
 from modelpicker.errors import InputError, StateError, StorageError
 from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grades, kernel_codes, new_scratch
@@ -136,7 +136,8 @@ class Projection(CampaignState):
             ) from error
         joined = joined_late(changes)
         since = [joined[model].round if model in joined else 0 for model in picker.models]
-        picker.recorder = Recorder(len(since), np.array(since, dtype=np.int64), picker.loss)
+        changed = max((change.round for change in changes), default=0)
+        picker.recorder = new_recorder(len(since), np.array(since, dtype=np.int64), picker.loss, changed)
         return cls(settings, picker, changes=list(changes))
 
     def counting(self) -> Self:
@@ -376,7 +377,7 @@ class Projection(CampaignState):
         """Have the kernel compiled, so that nobody waits for it later; the projection is of no use afterwards."""
         codes = np.zeros((1, len(self.picker.models)), dtype=np.int32)
         self._play(codes, _KnownLabels(no_labels(1)), new_outcome(1), self.plan, decided=False)
-        evidence_kernels().warm_up()
+        self.picker.recorder.kernels.warm_up()
 
     def _play(
         self, codes: Matrix, known: "_KnownLabels", outcome: Outcome, plan: BudgetPlan, *, decided: bool

@@ -43,7 +43,7 @@ def median(costs: list[Cost]) -> Cost:
 
 
 def measure(url: str, algorithm: str, models: int, history: int) -> tuple[Cost, Cost]:
-    """An ask and a `best()`, after so many rounds, of which some are labelled."""
+    """An ask and a `best()`, after that many rounds, of which some are labelled."""
     name = f"{algorithm}-{history}"
     campaign = mp.create_campaign(url, name, models=models, algorithm=algorithm, options=OPTIONS.get(algorithm))
     rows = predictions(history, models)

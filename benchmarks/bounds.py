@@ -175,7 +175,7 @@ def plot(curves: Curves, out: Path) -> None:
 
 
 def _legend(figure: "Figure", panels: Sequence["Axes"]) -> None:
-    """One for all panels, a column a kind of stream."""
+    """One for all panels, one column per kind of stream."""
     known: dict[str, Any] = {}
     for axes in panels:
         known |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}

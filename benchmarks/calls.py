@@ -33,9 +33,9 @@ LEVELS = (0.8, 0.9, 0.95)
 CASES = ("emocontext", "drift", "digits", "cifar10")
 EXPLORATIONS = (0.1, 1.0, 10.0)
 SEED = 0
-# A pool in parts gets the next part after so many labels.
+# A pool in parts gets the next part after that many labels.
 PARTS, LABELS_PER_PART = 10, 20
-# A model that is out of the race there is not run any more if it is behind by so many standard deviations.
+# A model that is out of the race there is not run any more if it is behind by that many standard deviations.
 CLEARLY = 3.0
 # UCB-E-LRF fits all scores after every 32 calls, which takes long with more models.
 MOST_MODELS = 20
@@ -53,7 +53,7 @@ class Course(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Calls after which the best model is named in a share of the files for good, and mean labels by then."""
+    """Calls after which the best model is named in a share of the files permanently, and mean labels by then."""
 
     calls: float
     labels: float
@@ -197,7 +197,7 @@ def all_models(file: Realization) -> Course:
 def reached(courses: list[Course], level: float) -> Reached:
     """When a share of the files has the best model named, never to be lost again.
 
-    Who goes on for longer than others is compared with their last word.
+    Who continues for longer than others is compared with their last word.
     """
     marks = np.unique(np.concatenate([course.calls for course in courses]))
     if len(marks) == 1:

@@ -98,7 +98,7 @@ def fixed_size(collection: mp.ModelCollection, streams: int, tests: int, whole: 
     """How many labels at random a test at one look needs in the median, if somebody had told how many.
 
     A paired z-test of every other model against the one with the fewest mistakes: is it better by 1 %? With
-    `whole`, labels are drawn without replacement from so many items, and the test is about these.
+    `whole`, labels are drawn without replacement from that many items, and the test is about these.
     """
     z = NormalDist().inv_cdf(1.0 - (1.0 - CONFIDENCE) / tests)
     sizes = np.unique(np.geomspace(20, whole or LONGEST_TEST, 80).astype(int))

@@ -42,7 +42,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Stream(NamedTuple):
-    """What a design meets, a row a round."""
+    """What a design meets, one row per round."""
 
     rows: Codes
     labels: Codes
@@ -337,7 +337,7 @@ def most_divided(rows: Codes, waiting: Ints, likely: Flags, tally: Floats) -> in
 
 @compiled
 def mistakes_behind(stream: Stream, bar: float) -> tuple[int, int]:
-    """Race: out of the running is who made so many mistakes more than the leader."""
+    """Race: out of the running is who made that many mistakes more than the leader."""
     models = stream.rows.shape[1]
     losses, running = np.zeros(models), np.ones(models, np.bool_)
     bought = leader = 0
@@ -426,7 +426,7 @@ def gain(needed: Sequence[float], baseline: Sequence[float]) -> str:
 
 
 def main() -> None:
-    """Print a row a design."""
+    """Print one row per design."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--realizations", type=int, default=300)
     parser.add_argument("--only", metavar="NAME", help="one collection only")

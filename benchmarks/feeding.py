@@ -34,7 +34,7 @@ def begin(items: mp.ModelCollection, algorithm: str, seed: int) -> mp.Campaign:
 
 
 def fed(items: mp.ModelCollection, algorithm: str, seed: int, people: int) -> mp.Pick:
-    """So many people label until nothing more is asked."""
+    """This many people label until nothing more is asked."""
     campaign = begin(items, algorithm, seed)
     campaign.ask_file(items)
     truth = [items.classes[code] for code in (() if items.labels is None else items.labels.tolist())]

@@ -70,7 +70,7 @@ def coverage(classes: int, accuracy: float, labels: int, first: float | None) ->
         pairs = zip((drawn // classes).tolist(), (drawn % classes).tolist(), strict=True)
         found = JudgeQuality.measure(pairs, items=labels, silent=0)
         if found.kappa is None or found.kappa_low is None or found.kappa_high is None:
-            held += (found.low <= accuracy <= found.high, True, True)  # nothing is said of kappa
+            held += (found.low <= accuracy <= found.high, True, True)  # nothing is said about kappa
             continue
         table = np.bincount(drawn, minlength=classes**2).reshape(classes, classes) / labels
         reach = QUANTILE * standard_error(table, labels)

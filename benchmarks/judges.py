@@ -24,7 +24,7 @@ from benchmarks.pools import Given, certify, file_of, pool_cases
 ACCURACIES = (0.8, 0.9, 0.95)
 Codes = npt.NDArray[Any]
 Judge = Callable[[Codes, Codes, int, int], Codes | None]
-"""What a judge says of a file: by its rows and labels, how many classes there are, and its number."""
+"""What a judge says about a file: by its rows and labels, how many classes there are, and its number."""
 
 
 def nobody(_rows: Codes, _truth: Codes, _classes: int, _number: int) -> None:

@@ -4,7 +4,7 @@
 
 The tables of docs/how-it-works/pools.md. Every file is played to its proof, one label at a time. At a quarter, half
 and three quarters of the way the estimates are compared with the truth. A ratio of 2 is an estimate that is twice
-too large. With --judge, a judge who is right on that share of the items speaks of all of them. With --speed: how
+too large. With --judge, a judge who is right on that share of the items is about all of them. With --speed: how
 long an estimate takes, on large pools.
 """
 
@@ -24,7 +24,7 @@ from modelpicker.algorithms.pools.forecast import play_from, start_of
 from modelpicker.algorithms.pools.picker import PoolPicker
 
 POINTS = (0.25, 0.5, 0.75)
-# Estimates are made after every so many labels; the one next to a point counts.
+# Estimates are made after every that many labels; the one next to a point counts.
 EVERY = 5
 
 

@@ -21,7 +21,7 @@ LIMIT_MB = 500
 
 
 def own_memory_mb() -> float:
-    """Memory of this process that is no file's."""
+    """Memory of this process that is not a file's."""
     found = re.search(r"RssAnon:\s+(\d+) kB", Path("/proc/self/status").read_text())
     return int(found[1]) / 1024 if found else float("nan")
 

@@ -132,7 +132,7 @@ METHODS: dict[str, tuple[Play | None, str]] = {
 
 
 def table(given: Given) -> Iterator[str]:
-    """Labels until the best model is named in a share of the files: for the first time (for good)."""
+    """Labels until the best model is named in a share of the files: for the first time (or from then on)."""
     yield "| | method | " + " | ".join(f"{level:.0%}" for level in LEVELS) + " |"
     yield "|---|---|" + "---|" * len(LEVELS)
     for case in pool_cases(given):

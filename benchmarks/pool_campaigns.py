@@ -98,7 +98,10 @@ def label_it(url: str, truth: npt.NDArray[np.int8], people: int, labels: int, th
 
 
 def find_again(url: str) -> float:
-    """How long it takes to find the state from all events, which opening does not: it goes on from a kept state."""
+    """How long it takes to find the state from all events, which opening does not.
+
+    It continues from a kept state.
+    """
     campaign = mp.open_campaign(url, NAME)
     started = time.perf_counter()
     with campaign.looking() as store:

@@ -2,8 +2,8 @@
 
     python -m benchmarks.pool_designs [--files 40] [--case drift]
 
-Labels until the best model of a file is named in 80, 90 and 95 % of the files, for the first time, and for good in
-brackets. Each design is PoolPicker with one part changed. The table of docs/how-it-works/pools.md.
+Labels until the best model of a file is named in 80, 90 and 95 % of the files, for the first time, and permanently
+in brackets. Each design is PoolPicker with one part changed. The table of docs/how-it-works/pools.md.
 """
 
 import argparse

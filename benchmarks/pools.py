@@ -45,7 +45,7 @@ Shares = npt.NDArray[np.float64]
 
 
 class Needed(NamedTuple):
-    """Labels until a share of the files is reached: for the first time, and for good; infinite if never."""
+    """Labels until a share of the files is reached: for the first time, and permanently; infinite if never."""
 
     first: float
     for_good: float
@@ -114,7 +114,7 @@ def race_needed(case: Case, files: int) -> list[Needed]:
 
 
 def identification(given: Given) -> Iterator[str]:
-    """Labels until the best model of the file is named in a share of the files: first time (for good).
+    """Labels until the best model of the file is named in a share of the files: first time (permanently).
 
     The best ε of Model Selector is chosen for each number by itself: nobody knows it beforehand.
     """
@@ -162,7 +162,7 @@ def _means(ratios: list[list[Needed]]) -> Iterator[str]:
     logs = np.log(np.maximum(counts, 1.0))
     yield f"Labels over those of pool-picker, geometric mean; more than {MOST} labels count as {MOST}:"
     yield ""
-    yield "| | first time | for good |"
+    yield "| | first time | permanently |"
     yield "|---|---|---|"
     for place, name in enumerate(names, start=1):
         means = np.exp((logs[:, place] - logs[:, 0]).mean(axis=0))
@@ -232,7 +232,7 @@ def _certify(case: Case, number: int) -> tuple[int, bool, bool, int | None]:
 def batches(given: Given) -> Iterator[str]:
     """Labels until 90 % of the files have their best model named, and (median) until the pick is certified.
 
-    In batches: so many items are asked for, and when all have labels, the next. Always out: with each label that
+    In batches: that many items are asked for, and when all have labels, the next. Always out: with each label that
     comes another item is asked for. Somebody looks after each label.
     """
     yield "| | 1 at a time: named, certified | batches of 10 | 10 always out: certified | batches of 30 |"
@@ -248,7 +248,7 @@ def batches(given: Given) -> Iterator[str]:
 
 
 def _always_out(case: Case, number: int, size: int) -> int:
-    """The labels until the pick is certified, with so many items out at any time."""
+    """The labels until the pick is certified, with that many items out at any time."""
     rows, truth = file_of(case, number)
     pool = mp.PoolPicker(rows, seed=number)
     out = pool.ask(size)

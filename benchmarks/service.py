@@ -76,7 +76,7 @@ async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, m
 
 
 async def load(port: int, messages: Iterator[bytes], connections: int) -> tuple[float, list[float]]:
-    """Send all messages over so many connections; the seconds it took, and those of each."""
+    """Send all messages over that many connections; the seconds it took, and those of each."""
     latencies: list[float] = []
     messages = iter(list(messages))  # made before the clock starts
 

@@ -231,7 +231,7 @@ def tuned(case: Case, labels_of: Callable[[File, float], int]) -> dict[int, floa
 
 
 def served_table(files: int, only: str | None) -> Iterator[str]:
-    """Mean regret against the best single model, in per cent of the items."""
+    """Mean regret against the best single model, in percent of the items."""
     yield (
         "| | labels | Model Picker: served | in the end | CAMS: served | in the end | pool-picker: in the end | "
         "slice-picker: in the end |"

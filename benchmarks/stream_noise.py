@@ -3,8 +3,8 @@
     python -m benchmarks.stream_noise [--streams 100]
 
 The tables of docs/how-to/losses.md. The first: models that are right with the probabilities of CASE, drawn
-independently; all labels are asked for, so that nothing else is left open. The second: of so many streams, how many
-saw a false statement at one of four looks, where labels are wrong only if that makes the best model look bad.
+independently; all labels are asked for, so that nothing else is left open. The second: of that many streams, how
+many saw a false statement at one of four looks, where labels are wrong only if that makes the best model look bad.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import modelpicker as mp
 
 RATES = (0.0, 0.01, 0.02, 0.05)
 ITEMS = (1_000, 10_000, 100_000)
-# Of so many items, one is contested.
+# Of that many items, one is contested.
 ONE_IN = (1, 5)
 KINDS: tuple[Any, ...] = ("stream", "population")
 CASE = (0.80, 0.75, 0.60)

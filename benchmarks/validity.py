@@ -46,7 +46,7 @@ from modelpicker.kernels.compiler import CompiledKernel
 from modelpicker.kernels.primitives import SPARE, Codes, Floats, Ints, Scratch, new_scratch
 
 CONFIDENCE = 0.95
-# What else may go on: nothing; labels that are skipped whenever the best model so far is wrong; labels that are
+# What else may continue: nothing; labels that are skipped whenever the best model so far is wrong; labels that are
 # chosen so that it is wrong.
 HONEST, SPITEFUL, CONTRARY = range(3)
 
@@ -122,7 +122,7 @@ class Drawn(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A kind of stream, a picker, and what goes on."""
+    """A kind of stream, a picker, and what continues."""
 
     name: str
     draw: Callable[[np.random.Generator], Drawn]
@@ -155,7 +155,7 @@ def independent(accuracies: list[float], classes: int, rounds: int) -> Callable[
 
 
 def tied(models: int, rounds: int) -> Callable[[np.random.Generator], Drawn]:
-    """Models that are all equally good but for one, which is a little better."""
+    """Models that are all equally good except for one, which is a little better."""
     return independent([0.7] * (models - 1) + [0.705], 2, rounds)
 
 
@@ -255,7 +255,7 @@ def upper_limit(wrong: int, streams: int, confidence: float = 0.99) -> float:
 
 
 def _at_most(wrong: int, streams: int, share: float) -> float:
-    """The probability of at most so many wrong streams."""
+    """The probability of at most this many wrong streams."""
     if share >= 1.0:
         return float(wrong >= streams)
     logs = [
@@ -276,7 +276,7 @@ def main() -> None:
         f"Streams of {streams:,} on which any statement was wrong at any time; at most {1 - CONFIDENCE:.0%} may be."
     )
     print(f"{'':<24}{'stream':>8}{'at most':>9}{'population':>12}{'at most':>9}  (99 % limit)")
-    begun = time.perf_counter()
+    started = time.perf_counter()
     totals = {"stream": [0, 0], "population": [0, 0]}
     for case in CASES:
         shown = f"{case.name:<24}"
@@ -291,7 +291,7 @@ def main() -> None:
         print(shown, flush=True)
     for kind, (wrong, total) in totals.items():
         print(f"{kind}: {wrong} of {total:,} streams, {wrong / total:.3%}")
-    print(f"took {time.perf_counter() - begun:.0f} s")
+    print(f"took {time.perf_counter() - started:.0f} s")
 
 
 if __name__ == "__main__":

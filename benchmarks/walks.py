@@ -32,7 +32,7 @@ EVENT_BYTES = 16  # of an event that has no name
 
 @dataclass
 class Walk:
-    """What was gone through."""
+    """What was seen."""
 
     entries: Counter[str] = field(default_factory=Counter)  # calls from other files, in the order of the first
     switches: int = 0
@@ -115,7 +115,7 @@ def table(walk: Walk) -> str:
 
 
 def walk_pick(path: str) -> None:
-    """Pick, and print what was gone through; what `pick` itself prints is thrown away."""
+    """Pick, and print what was seen; what `pick` itself prints is thrown away."""
     from modelpicker.cli import main as cli
 
     printed = os.dup(1)

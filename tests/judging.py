@@ -1,4 +1,4 @@
-"""Judges of every kind: what each says of items whose labels are known."""
+"""Judges of every kind: what each says about items whose labels are known."""
 
 import csv
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ FIRST_IS_QUICK = [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kin
 
 
 def judge_of(kind: str, labels: Sequence[str], seed: int = 0) -> list[str | None]:
-    """What a judge of this kind says of items with these labels."""
+    """What a judge of this kind says about items with these labels."""
     random, classes = np.random.default_rng(seed), sorted(set(labels))
     others = {label: [name for name in classes if name != label] or [f"not {label}"] for label in classes}
     guesses = [str(random.choice(classes)) for _ in labels]

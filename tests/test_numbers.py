@@ -54,7 +54,7 @@ def test_an_option_is_taken_and_works_or_is_an_error_that_names_it(name: str, op
         assert error.parameter == option
         assert option in str(error)
         return
-    assert value in SELDOM.values(), "nothing of that kind is ever right"
+    assert value in SELDOM.values(), "nothing about that kind is ever right"
     picker = make_algorithm(ALGORITHMS[name], 3, seed, given, 2)
     for number in range(30):
         made = picker.observe([number % 2, 1, 0])
@@ -118,7 +118,7 @@ def test_a_parameter_is_taken_or_is_an_error_that_names_it(
 ) -> None:
     error = refusal(lambda: PARAMETERS[parameter](campaign, value))
     if error is None:
-        assert value in SELDOM.values(), "nothing of that kind is ever right"
+        assert value in SELDOM.values(), "nothing about that kind is ever right"
     else:
         assert isinstance(error, mp.InputError)
         assert error.parameter == parameter

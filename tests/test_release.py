@@ -40,7 +40,7 @@ def test_the_notes_of_a_release_are_its_part_of_the_changelog() -> None:
     assert printed.strip() in (ROOT / "CHANGELOG.md").read_text()
     assert "## [" not in printed
     assert notes("2.0", "## [2.0] - 2030-01-01\n\n- new\n\n## [1.0] - 2029-01-01\n\n- old\n") == "- new"
-    with pytest.raises(SystemExit, match=r"says nothing of version 3\.0"):
+    with pytest.raises(SystemExit, match=r"says nothing about version 3\.0"):
         notes("3.0", "## [2.0] - 2030-01-01\n\n- new\n")
 
 

@@ -1,1 +1,1 @@
-"""What the project's developers run; nothing of this is installed."""
+"""What the project's developers run; nothing about this is installed."""

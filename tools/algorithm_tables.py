@@ -1,6 +1,6 @@
 """Writes the tables of algorithms in docs: what each does, when to use it, its options.
 
-`python -m tools.algorithm_tables` writes them again from what the algorithms say of themselves; a test says when
+`python -m tools.algorithm_tables` writes them again from what the algorithms say about themselves; a test says when
 that is due.
 """
 

@@ -1,6 +1,6 @@
 """Writes `types/api.d.ts`: the server's documents as types, with which the page's JavaScript is checked.
 
-`python -m tools.page_types` writes it anew from the API's own description; a test says when that is due.
+`python -m tools.page_types` writes it again from the API's own description; a test says when that is due.
 """
 
 import json

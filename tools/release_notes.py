@@ -1,4 +1,4 @@
-"""What the changelog says of this version: python -m tools.release_notes."""
+"""What the changelog says about this version: python -m tools.release_notes."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ def notes(wanted: str, changelog: str) -> str:
         rf"^## \[{re.escape(wanted)}\][^\n]*\n(.*?)(?=^## \[|\Z)", changelog, re.MULTILINE | re.DOTALL
     )
     if found is None or not found[1].strip():
-        raise SystemExit(f"CHANGELOG.md says nothing of version {wanted}: give Unreleased that heading.")
+        raise SystemExit(f"CHANGELOG.md says nothing about version {wanted}: give Unreleased that heading.")
     return found[1].strip()
 
 

@@ -3,7 +3,7 @@
 /** A class or a model, as the server calls it. */
 type Name = string | number;
 
-/** What somebody says of an item: a class, or a document of grades, of a preference, or of several classes. */
+/** What somebody says about an item: a class, or a document of grades, of a preference, or of several classes. */
 type Answer = Name | Api.LabelDocument;
 
 /** The views of one campaign. */

@@ -3,7 +3,7 @@
     python -m zoo.cifar10            everything, about an hour and a half on two cores
     python -m zoo.cifar10 pack       only put together what has been trained
 
-Each finished model is kept in the work folder, so that a run that was stopped goes on where it was.
+Each finished model is kept in the work folder, so that a run that was stopped continues where it was.
 """
 
 import argparse

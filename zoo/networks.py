@@ -79,7 +79,7 @@ def train(training: Training, images: Images) -> Looks:
         if epoch in training.looks:
             yield f"{training.name}-epoch-{epoch}", training.card(epoch), predict(network, test)
     if training.augment:
-        mirrored = "; the mean of what it says of an image and of its mirror image"
+        mirrored = "; the mean of what it says about an image and of its mirror image"
         name = f"{training.name}-epoch-{training.looks[-1]}-mirrored"
         yield name, training.card(training.looks[-1]) + mirrored, predict(network, test, mirrored=True)
 
@@ -91,7 +91,7 @@ def tensor(images: npt.NDArray[np.uint8]) -> Tensor:
 
 
 def augmented(batch: Tensor) -> Tensor:
-    """Each image flipped by a coin; the whole batch shifted by up to four pixels, anew for each eighth of it."""
+    """Each image flipped by a coin; the whole batch shifted by up to four pixels, again for each eighth of it."""
     flipped = torch.where(torch.rand(len(batch), 1, 1, 1) < 0.5, batch.flip(3), batch)
     border = batch.shape[-1] // 8
     padded = functional.pad(flipped, (border,) * 4, mode="reflect")

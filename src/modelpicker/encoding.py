@@ -156,7 +156,7 @@ def as_array(values: object, what: str) -> Array:
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{what} are a masked array; fill what is masked with -1: values.filled(-1).")
     if values is None or isinstance(values, str | bytes | Iterator | Mapping | Set):
-        raise InputError(f"{what}: {brief(values)} is no table; pass an array or a list of rows.")
+        raise InputError(f"{what}: {brief(values)} is not a table; pass an array or a list of rows.")
     if isinstance(values, np.ndarray):
         array = values.astype(object) if values.dtype.kind == "T" else values
     else:
@@ -212,7 +212,7 @@ def cell_name(what: str, row: int, model: int) -> str:
 
 
 def smallest_type(classes: int) -> np.dtype[Any]:
-    """The smallest signed integer type that holds the codes of so many classes."""
+    """The smallest signed integer type that holds the codes of that many classes."""
     return np.dtype(np.min_scalar_type(-max(classes, 1)))
 
 

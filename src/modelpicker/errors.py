@@ -1,7 +1,7 @@
 """Everything that can go wrong, drawn as a tree.
 
 ModelPickerError
-├── InputError       predictions, labels or options that make no sense; a file that cannot be understood
+├── InputError       predictions, labels or options that are not valid; a file that cannot be understood
 │   ├── UnclearColumnsError  columns that may be models, or may not: the user has to say
 │   └── UnknownOptionError   an option that an algorithm does not take
 ├── RoundError       a label for a round that has no open query
@@ -16,7 +16,7 @@ ModelPickerError
     └── SchemaError  a storage made by another version of modelpicker
 
 Every message names the value at fault and says what to do next. Messages are for people: what a program needs to
-know of an error is its type and its attributes, and nothing decides anything by the wording of a message.
+know about an error is its type and its attributes, and nothing decides anything by the wording of a message.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,19 +39,34 @@ def is_number(value: object) -> bool:
 
 
 class ModelPickerError(Exception):
-    """The base of every error that modelpicker raises on purpose."""
+    """The base of every error that modelpicker raises on purpose.
+
+    >>> import modelpicker as mp
+    >>> try:
+    ...     mp.load_collection("nowhere.csv")
+    ... except mp.ModelPickerError as error:
+    ...     print(type(error).__name__)
+    NotFoundError
+    """
 
     exit_code: ClassVar[int] = 1
     """What the command line exits with."""
 
 
 class InputError(ModelPickerError, ValueError):
-    """Predictions, labels or options that make no sense; a file that cannot be understood.
+    """Predictions, labels or options that are not valid; a file that cannot be understood.
 
     Args:
         message: what is wrong, and what to do.
         parameter: the option or the field that it is about, if it is about one.
         reveals: a sentence that says something of the models' predictions, which not everybody may know.
+
+    >>> import modelpicker as mp
+    >>> try:
+    ...     mp.PoolPicker([["a", "b"]], tolerance=-1)
+    ... except mp.InputError as error:
+    ...     print(error.parameter)
+    gap
     """
 
     def __init__(self, message: str = "", *, parameter: str | None = None, reveals: str = "") -> None:
@@ -62,11 +77,24 @@ class InputError(ModelPickerError, ValueError):
 
 
 class UnknownOptionError(InputError):
-    """An option that an algorithm does not take."""
+    """An option that an algorithm does not take.
+
+    >>> import modelpicker as mp
+    >>> try:
+    ...     mp.create_campaign("memory://unknown", "tickets", models=2, options={"speed": 9})
+    ... except mp.UnknownOptionError as error:
+    ...     print(type(error).__name__)
+    UnknownOptionError
+    """
 
 
 class UnclearColumnsError(InputError):
-    """Columns that may be models, or may not: the user has to say."""
+    """Columns that may be models, or may not: the user has to say.
+
+    >>> import modelpicker as mp
+    >>> issubclass(mp.UnclearColumnsError, mp.InputError)
+    True
+    """
 
     def __init__(self, message: str, columns: Sequence[Mapping[str, str]]) -> None:
         super().__init__(message)
@@ -78,15 +106,40 @@ class UnclearColumnsError(InputError):
 
 
 class RoundError(ModelPickerError, LookupError):
-    """A label for a round that has no open query."""
+    """A label for a round that has no open query.
+
+    >>> import modelpicker as mp
+    >>> picker = mp.ModelPicker(["small", "large"])
+    >>> try:
+    ...     picker.learn(7, "dog")
+    ... except mp.RoundError as error:
+    ...     print(error)
+    round 7 is unknown: 0 rounds have been observed, from 0 on.
+    """
 
 
 class StateError(ModelPickerError, ValueError):
-    """A saved state of another algorithm, another version, or no state at all."""
+    """A saved state of another algorithm, another version, or no state at all.
+
+    >>> import modelpicker as mp
+    >>> try:
+    ...     mp.ModelPicker.from_state_dict({})
+    ... except mp.StateError as error:
+    ...     print(type(error).__name__)
+    StateError
+    """
 
 
 class NotFoundError(ModelPickerError, LookupError):
-    """A file, a collection, a campaign or a round that does not exist."""
+    """A file, a collection, a campaign or a round that does not exist.
+
+    >>> import modelpicker as mp
+    >>> try:
+    ...     mp.open_campaign("memory://nothing", "tickets")
+    ... except mp.NotFoundError as error:
+    ...     print(error)
+    there is no campaign 'tickets' in memory://nothing; there is none yet.
+    """
 
     exit_code = 3
 
@@ -97,6 +150,15 @@ class ConflictError(ModelPickerError):
     Args:
         message: what is there, and what to do.
         discreet: the same without what other people said, which not everybody may know.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://conflict", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> try:
+    ...     mp.create_campaign("memory://conflict", "tickets", models=2)
+    ... except mp.ConflictError as error:
+    ...     print(error)
+    there already is a campaign 'tickets'; open that one, or choose another name.
     """
 
     exit_code = 4
@@ -107,15 +169,30 @@ class ConflictError(ModelPickerError):
 
 
 class AccessError(ModelPickerError):
-    """A token that is missing or wrong, or that does not allow what was asked."""
+    """A token that is missing or wrong, or that does not allow what was asked.
+
+    >>> import modelpicker as mp
+    >>> issubclass(mp.AccessError, mp.ModelPickerError)
+    True
+    """
 
 
 class FileError(ModelPickerError):
-    """A file that cannot be read or written: permissions, a full disk."""
+    """A file that cannot be read or written: permissions, a full disk.
+
+    >>> import modelpicker as mp
+    >>> issubclass(mp.FileError, mp.ModelPickerError)
+    True
+    """
 
 
 class MissingExtraError(ModelPickerError, ImportError):
-    """Something that `pip install modelpicker` leaves out; the message says how to install it."""
+    """Something that `pip install modelpicker` leaves out; the message says how to install it.
+
+    >>> import modelpicker as mp
+    >>> issubclass(mp.MissingExtraError, mp.ModelPickerError)
+    True
+    """
 
     def __init__(self, message: str = "", *, extra: str = "") -> None:
         super().__init__(message)
@@ -124,14 +201,29 @@ class MissingExtraError(ModelPickerError, ImportError):
 
 
 class UntestedVersionError(ModelPickerError, ImportError):
-    """A library whose internals are used, in a version that was not tested; the message says which to install."""
+    """A library whose internals are used, in a version that was not tested; the message says which to install.
+
+    >>> import modelpicker as mp
+    >>> issubclass(mp.UntestedVersionError, mp.ModelPickerError)
+    True
+    """
 
 
 class StorageError(ModelPickerError):
-    """A storage that cannot be reached, read or written; nothing that was acknowledged is lost."""
+    """A storage that cannot be reached, read or written; nothing that was acknowledged is lost.
+
+    >>> import modelpicker as mp
+    >>> issubclass(mp.SchemaError, mp.StorageError)
+    True
+    """
 
 
 class SchemaError(StorageError):
-    """A storage made by another version of modelpicker."""
+    """A storage made by another version of modelpicker.
+
+    >>> import modelpicker as mp
+    >>> issubclass(mp.SchemaError, mp.ModelPickerError)
+    True
+    """
 
     exit_code = 5

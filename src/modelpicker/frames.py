@@ -29,7 +29,7 @@ MARKS = ("columns", "column_names", "__dataframe__", "__arrow_c_stream__", "__na
 
 
 def as_columns(source: object) -> "Columns | None":
-    """The columns of a table by name; None if it is no table, but an array, a list or a path."""
+    """The columns of a table by name; None if it is not a table, but an array, a list or a path."""
     source = _as_table(source)
     if isinstance(source, Mapping):
         return _same_length({str(name): _as_array(str(name), values) for name, values in source.items()})
@@ -109,7 +109,9 @@ def _as_array(name: str, values: Any) -> "pa.Array":
     import pyarrow as pa
 
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
-        raise InputError(f"column {brief(name)}: {brief(values)} is no column; pass a list or an array of values.")
+        raise InputError(
+            f"column {brief(name)}: {brief(values)} is not a column; pass a list or an array of values."
+        )
     try:
         if isinstance(values, pa.Array | pa.ChunkedArray):
             made: Any = values

@@ -1,8 +1,8 @@
-"""What somebody says of an item: a class, several classes, a grade for each answer, or which of two is better.
+"""What somebody says about an item: a class, several classes, a grade for each answer, or which of two is better.
 
 A plain class is the usual label, and stays a plain string or number everywhere. All other labels are a `Label`: a
 grade from 0 (wrong) to 1 (right) for some answers, and a grade for all other answers, where that is known. An
-answer without a grade may be right or wrong: it counts at its worst.
+answer without a grade may be right or wrong: it counts as the worst.
 """
 
 import json
@@ -44,7 +44,12 @@ class Label:
 
     @classmethod
     def any_of(cls, *classes: ClassName) -> Self:
-        """Each of these classes is right, all others are wrong."""
+        """Each of these classes is right, all others are wrong.
+
+        >>> import modelpicker as mp
+        >>> mp.Label.any_of("spam", "scam").losses(["spam", "ham"])
+        array([0., 1.])
+        """
         if not classes:
             raise InputError("any_of: name at least one class; if all answers are wrong, use Label.all_wrong().")
         return cls("classes", _checked((name, 1.0) for name in classes), 0.0)
@@ -55,7 +60,11 @@ class Label:
 
         Args:
             grades: by answer.
-            otherwise: the grade of answers that are not named; by default they count at their worst.
+            otherwise: the grade of answers that are not named; by default they count as the worst.
+
+        >>> import modelpicker as mp
+        >>> mp.Label.graded({"Paris": 1, "France": 0.5}, otherwise=0).losses(["Paris", "France", "Rome"])
+        array([0. , 0.5, 1. ])
         """
         rest = None if otherwise is None else _grade("all others", otherwise)
         return cls("grades", _checked(grades.items()), rest)
@@ -82,21 +91,41 @@ class Label:
 
     @classmethod
     def all_wrong(cls) -> Self:
-        """No model has it right."""
+        """No model has it right.
+
+        >>> import modelpicker as mp
+        >>> mp.Label.all_wrong().losses(["Paris", "Rome"])
+        array([1., 1.])
+        """
         return cls("grades", (), 0.0)
 
     @classmethod
     def better(cls, answer: ClassName, than: ClassName) -> Self:
-        """One answer is better than another; nothing is said about the others."""
+        """One answer is better than another; nothing is said about the others.
+
+        >>> import modelpicker as mp
+        >>> mp.Label.better("Paris", than="Rome").losses(["Paris", "Rome"])
+        array([0., 1.])
+        """
         return cls("preference", _two(answer, than, 1.0, 0.0), None)
 
     @classmethod
     def equal(cls, answer: ClassName, other: ClassName) -> Self:
-        """Two answers are equally good; nothing is said about the others."""
+        """Two answers are equally good; nothing is said about the others.
+
+        >>> import modelpicker as mp
+        >>> mp.Label.equal("Paris", "paris").losses(["Paris", "paris"])
+        array([0.5, 0.5])
+        """
         return cls("preference", _two(answer, other, 0.5, 0.5), None)
 
     def losses(self, answers: Sequence[ClassName | None]) -> Floats:
-        """The loss of each answer, from 0 to 1; NaN where it is not known. An abstention (None) loses 1."""
+        """The loss of each answer, from 0 to 1; NaN where it is not known. An abstention (None) loses 1.
+
+        >>> import modelpicker as mp
+        >>> mp.Label.graded({"Paris": 1}).losses(["Paris", "Rome"])  # nan: the grade is not known
+        array([ 0., nan])
+        """
         known = dict(self.grades)
         found = [
             1.0
@@ -113,13 +142,18 @@ class Label:
         return type(self)(self.kind, tuple((code_of(name), grade) for name, grade in self.grades), self.otherwise)
 
     def to_json(self) -> dict[str, Any]:
-        """The label as a document; `read_label` reads it again."""
+        """The label as a document; `read_label` reads it again.
+
+        >>> import modelpicker as mp
+        >>> mp.Label.any_of("spam", "scam").to_json()
+        {'kind': 'classes', 'grades': [['spam', 1.0], ['scam', 1.0]], 'otherwise': 0.0}
+        """
         grades = [[answer, grade] for answer, grade in self.grades]
         return {"kind": self.kind, "grades": grades, "otherwise": self.otherwise}
 
 
 AnyLabel: TypeAlias = ClassName | Label
-"""What somebody may say of an item."""
+"""What somebody may say about an item."""
 LabelGiven: TypeAlias = AnyLabel | Mapping[str, Any]
 """The same, or the document of a label."""
 
@@ -139,7 +173,7 @@ def read_label(value: object, where: str = "label") -> AnyLabel | None:
         ) from error
     grades = _checked(pairs)
     if kind not in KINDS:
-        raise InputError(f"{where}: {brief(kind)} is no kind of label; there are {', '.join(KINDS)}.")
+        raise InputError(f"{where}: {brief(kind)} is not a kind of label; there are {', '.join(KINDS)}.")
     read = Label(kind, grades, None if otherwise is None else _grade("all others", otherwise))
     fault = _fault(read)
     if fault:

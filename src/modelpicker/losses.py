@@ -16,7 +16,7 @@ from modelpicker.label import STEP, AnyLabel, Label
 Costs: TypeAlias = Mapping[Any, Mapping[Any, float]]
 # What costs a mistake that nobody named.
 USUAL_COST = 1.0
-# With costs there may be so many classes: there is a table of all pairs.
+# With costs there may be that many classes: there is a table of all pairs.
 MOST_CLASSES = 2_048
 # Losses by their names, as users write them.
 ACCURACY, GRADES, PREFERENCE = "accuracy", "grades", "preference"
@@ -40,7 +40,7 @@ class Loss:
     dearest: float = 1.0
     """What the worst mistake costs: losses are costs divided by this."""
     unit: float = 1.0
-    """What a loss of 1 is in the statements: 1, unless they speak of balanced accuracy."""
+    """What a loss of 1 is in the statements: 1, unless they are about balanced accuracy."""
 
     @property
     def plain(self) -> bool:
@@ -58,12 +58,16 @@ class Loss:
 
         "accuracy", which is the default; "grades"; "preference"; weights by class; costs by class and answer; or a
         loss.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.of({"spam": 5, "ham": 1}).name
+        'weighted accuracy'
         """
         if given is None:
             return cls()
         if isinstance(given, str) and given.lower().replace("_", "-").replace(" ", "-") in MACRO_F1:
             raise InputError(
-                "loss: macro-F1 is no mean of losses over items, so it is estimated, and cannot be certified: "
+                "loss: macro-F1 is not a mean of losses over items, so it is estimated, and cannot be certified: "
                 'PoolPicker.macro_f1() and reports have the estimate. For a proof, pass loss="balanced" '
                 "(docs/how-to/losses.md).",
                 parameter="loss",
@@ -86,7 +90,12 @@ class Loss:
 
     @classmethod
     def weights(cls, weights: Mapping[Any, float]) -> Self:
-        """A mistake costs the weight of the class that would have been right; 1 for a class that is not named."""
+        """A mistake costs the weight of the class that would have been right; 1 for a class that is not named.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.weights({"spam": 5}).losses("spam", ["spam", "ham"])
+        array([0., 1.])
+        """
         found = {_name(name): _cost(f"weight of {brief(name)}", weight) for name, weight in weights.items()}
         table = tuple((name, ((None, weight),)) for name, weight in found.items())
         return cls(WEIGHTED, table, _dearest([USUAL_COST, *found.values()]))
@@ -96,6 +105,10 @@ class Loss:
         """What it costs to answer one class where another is right: `{"spam": {"ham": 5}}`, the right one first.
 
         What is not named costs 1. The key None is an abstention: by default it costs as much as the worst answer.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.costs({"spam": {"ham": 5}}).losses("spam", ["spam", "ham"])
+        array([0., 1.])
         """
         found = {
             _name(label): {
@@ -119,6 +132,10 @@ class Loss:
 
         Args:
             shares: how frequent each class is: counts or shares. A class that is not named counts nothing.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.balanced({"fraud": 1, "fine": 99}).name
+        'balanced accuracy'
         """
         counts = {_name(name): _cost(f"share of {brief(name)}", share) for name, share in shares.items()}
         counts = {name: count for name, count in counts.items() if count > 0.0}
@@ -157,7 +174,12 @@ class Loss:
         return [name for label, row in self.table for name in (label, *(one for one, _ in row)) if name is not None]
 
     def losses(self, label: AnyLabel, answers: Sequence[ClassName | None]) -> Floats:
-        """The loss of each answer if this is the label, from 0 to 1; NaN where it is not known."""
+        """The loss of each answer if this is the label, from 0 to 1; NaN where it is not known.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.of("accuracy").losses("spam", ["spam", "ham"])
+        array([0., 1.])
+        """
         if not isinstance(label, Label):
             found = np.array([self._cost_of(label, answer) for answer in answers]) / self.dearest
             rounded: Floats = np.round(found / STEP) * STEP
@@ -229,7 +251,7 @@ class Loss:
         return most
 
     def check_classes(self, classes: int) -> None:
-        """An error if there are so many classes that a table of all pairs would take too much memory."""
+        """An error if there are that many classes that a table of all pairs would take too much memory."""
         if not self.plain and classes > MOST_CLASSES:
             raise InputError(
                 f"loss: there are {classes:,} classes, and {self.name} takes at most {MOST_CLASSES:,}; "
@@ -254,7 +276,12 @@ class Loss:
         return {label: dict(row) for label, row in self.table}
 
     def to_json(self) -> dict[str, Any]:
-        """The loss as a document; `read_loss` reads it again."""
+        """The loss as a document; `read_loss` reads it again.
+
+        >>> import modelpicker as mp
+        >>> mp.Loss.weights({"spam": 5}).to_json()
+        {'name': 'weighted accuracy', 'table': [['spam', [[None, 5.0]]]], 'dearest': 5.0, 'unit': 1.0}
+        """
         table = [[label, [list(pair) for pair in row]] for label, row in self.table]
         return {"name": self.name, "table": table, "dearest": self.dearest, "unit": self.unit}
 
@@ -283,7 +310,7 @@ def _spelt(name: ClassName, number: bool) -> ClassName:
 def _name(value: object) -> ClassName:
     name = plain(value, "loss, class")
     if name is None:
-        raise InputError("loss: a label is a class; None stands for an abstention, which is no label.")
+        raise InputError("loss: a label is a class; None stands for an abstention, which is not a label.")
     return name
 
 

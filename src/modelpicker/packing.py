@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-# Arrays of at most so many numbers are lists, which people can read.
+# Arrays of at most this many numbers are lists, which people can read.
 SHORT = 64
 
 

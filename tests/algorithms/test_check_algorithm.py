@@ -21,7 +21,7 @@ from modelpicker.options import Option
 
 
 def usual(name: str) -> Factory:
-    """An algorithm as a campaign makes it where nothing is said of its options."""
+    """An algorithm as a campaign makes it where nothing is said about its options."""
     return lambda models, seed: make_algorithm(ALGORITHMS[name], models, seed, {}, classes=4)
 
 

@@ -249,7 +249,7 @@ class TestNotRun:
     """A model that was not asked is no abstention."""
 
     def test_who_is_in_the_race_and_was_not_asked_is_not_beaten(self) -> None:
-        """Every label speaks for the first model; the third was never asked, so nothing is known of it."""
+        """Every label speaks for the first model; the third was never asked, so nothing is known about it."""
         race = mp.Race(3, tolerance=0.05)
         for _ in range(400):
             decision = race.observe([0, 1, NOT_RUN])

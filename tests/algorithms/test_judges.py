@@ -121,7 +121,7 @@ def test_a_pool_with_a_judge_grows() -> None:
         (3, "one class per item"),
         (["a"] * 3, "3 answers, but the pool has 4 items"),
         ([1, 2, 1, 2], "what the judge says"),
-        ([["a"], "b", "a", "b"], "what the judge says of item 0"),
+        ([["a"], "b", "a", "b"], "what the judge says about item 0"),
     ],
 )
 def test_a_judge_that_makes_no_sense_is_refused(judge: Any, words: str) -> None:

@@ -1,4 +1,4 @@
-"""What the paper says of Model Picker, seen to hold.
+"""What the paper says about Model Picker, seen to hold.
 
 Every test that simulates fixes its seeds and states the error it allows.
 """

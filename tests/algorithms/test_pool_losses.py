@@ -354,7 +354,7 @@ def test_pick_takes_loss_price_and_noise() -> None:
 
 
 def test_macro_f1_is_that_of_the_labels_once_all_are_known_and_near_it_before() -> None:
-    """With a seventh of the labels it is off by 0.05 at most in the mean; seed fixed, 0.02 was seen."""
+    """With a seventh of the labels it is off by 0.05 at most on average; seed fixed, 0.02 was seen."""
     collection = some_digits(7, 500)
     labels, pool = np.asarray(collection.labels), mp.PoolPicker(collection)
     mp.run_pool(pool, budget=70)

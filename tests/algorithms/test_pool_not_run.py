@@ -1,4 +1,4 @@
-"""Models that were not run, in pools: left out of guess and estimate, at their worst in the proof."""
+"""Models that were not run, in pools: left out of guess and estimate, as the worst in the proof."""
 
 import zlib
 from typing import Any
@@ -19,7 +19,7 @@ def collection(share: float, seed: int = 0, items: int = 400) -> tuple[mp.ModelC
 
 
 def asked(pool: mp.PoolPicker, labels: Any, most: int = 120, out: int = 0) -> int:
-    """A checksum of what was asked and recommended, with so many labels out at a time."""
+    """A checksum of what was asked and recommended, with that many labels out at a time."""
     seen: list[int] = []
     waiting: list[int] = []
     while not pool.done and len(seen) < most:
@@ -36,7 +36,7 @@ def asked(pool: mp.PoolPicker, labels: Any, most: int = 120, out: int = 0) -> in
 
 def test_a_pool_whose_models_were_all_run_asks_as_it_always_did() -> None:
     """The checksums were written down before models could be absent. Who changes the choice or
-    the bets on purpose writes them down anew.
+    the bets on purpose writes them down again.
     """
     whole = collection(0.0)[0]
     found = [

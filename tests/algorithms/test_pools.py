@@ -29,7 +29,7 @@ def gap_of(collection: mp.ModelCollection, model: object) -> float:
 
 
 def play(pool: mp.PoolPicker, labels: list[Any], n: int) -> list[int]:
-    """Answer so many questions, one by one."""
+    """Answer that many questions, one by one."""
     asked: list[int] = []
     for _ in range(n):
         for item in pool.ask(1):

@@ -142,7 +142,7 @@ def test_it_notices_that_another_model_is_better_now_and_goes_on_as_model_picker
 
 
 def test_a_watch_gives_no_false_alarm_where_nothing_changes() -> None:
-    """At least 200 labels in the mean between false alarms are promised; 40 streams have some 60 each."""
+    """At least 200 labels on average between false alarms are promised; 40 streams have some 60 each."""
     alarms = 0
     for seed in range(40):
         rows, labels = draw(seed, 4_000, [0.9, 0.7, 0.8])

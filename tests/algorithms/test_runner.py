@@ -1,7 +1,7 @@
 """The one runner: every way to keep a budget, every stop rule and every kind of labels, against a loop by hand.
 
 The loop by hand is the plain reading of the documentation: observe a round, learn its label, look whether to stop.
-It is interpreted, and knows nothing of the runner's loop.
+It is interpreted, and knows nothing about the runner's loop.
 """
 
 import math

@@ -30,7 +30,7 @@ def values_of(items: int, seed: int = 0) -> list[str]:
 
 
 def make(rows: np.ndarray, values: list[str], **goal: Any) -> mp.SlicePicker:
-    """A pool with slices of so many items, as a campaign makes it."""
+    """A pool with slices of that many items, as a campaign makes it."""
     collection = mp.ModelCollection.of_codes(rows, None, ["a", "b", "c", "d"], CLASSES)
     return mp.SlicePicker(collection, SliceValues.group(values), **{"seed": 5, "tolerance": 0.05} | goal)
 
@@ -184,7 +184,7 @@ def test_with_prices_each_slice_gets_the_cheapest_model_that_is_certified_there(
 
 
 def false_somewhere(seed: int, noise: float, confidence: float) -> bool:
-    """Whether anything that is ever said of the file or a slice is false of the right labels."""
+    """Whether anything that is ever said about the file or a slice is false of the right labels."""
     random = np.random.default_rng(seed)
     rows, labels = make_pool(240, seed, gap=0.02)
     told = np.where(random.random(240) < noise, (labels + 1) % 3, labels)

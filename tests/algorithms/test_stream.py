@@ -1,4 +1,4 @@
-"""Whole streams: what comes in, in every form; what comes out, to the letter of the design page."""
+"""Whole streams: what comes in, in every form; what comes out, exactly of the design page."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -203,7 +203,7 @@ def test_a_budget_ends_a_stream_with_the_round_that_spends_it(name: str) -> None
     last = int(np.flatnonzero(uncut.queried)[budget - 1])
     assert len(trace) == picker.rounds == last + 1
     assert trace.queried.tolist() == uncut.queried[: last + 1].tolist()
-    # What is left goes on as if nothing had been cut.
+    # What is left continues as if nothing had been cut.
     rest = mp.run_stream(picker, predictions[last + 1 :], labels[last + 1 :], budget=10_000)
     assert rest.stopped in ("end", "won")
     assert (picker.losses == whole.losses).all()

@@ -147,7 +147,7 @@ def test_a_label_counts_less_with_every_round_that_goes_by() -> None:
 def test_billions_of_rounds_do_no_harm(window: int) -> None:
     picker = mp.ModelPicker(3, 0, window=window, query_scale=100.0)
     first = picker.observe([0, 1, 1])
-    picker.clock[0] += 3 * 10**9  # as if so many rounds had gone by
+    picker.clock[0] += 3 * 10**9  # as if that many rounds had gone by
     picker.learn(first.round, 1)
     left = math.exp(3e9 * math.log1p(-1 / window)) if window > 1 else 0.0
     assert picker.losses == pytest.approx([left, 0.0, 0.0], rel=1e-6, abs=1e-300)

@@ -34,7 +34,7 @@ def said_of(items: mp.ModelCollection, place: int) -> list[str]:
 
 
 def label_of(kind: str, query: mp.Query) -> Any:
-    """What a person says of an item."""
+    """What a person says about an item."""
     best = f"The answer to {query.id} is {query.id * 7}"
     match kind:
         case "class":
@@ -65,7 +65,7 @@ def make(url: str, kind: str, name: str = "free", items: int = 60, **more: Any) 
 
 
 def judge(campaign: mp.Campaign, kind: str, most: int, by: str = "ann") -> dict[int, Any]:
-    """Say something of so many items; what was said."""
+    """Say something of that many items; what was said."""
     told: dict[int, Any] = {}
     while len(told) < most:
         queries = campaign.pending(1, lease=600, annotator=by)

@@ -41,7 +41,7 @@ def create(url: str) -> mp.Campaign:
 
 
 def work(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], object]) -> None:
-    """Ask and tell from some round on, as if nothing of that round had been done; `say` what is acknowledged."""
+    """Ask and tell from some round on, as if nothing about that round had been done; `say` what is acknowledged."""
     predictions, labels = material()
     number = first
     while number < last:
@@ -84,7 +84,7 @@ def create_pool(url: str) -> mp.Campaign:
 
 
 def label_pool(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], object]) -> None:
-    """Label a pool until there are so many answers; what is done depends only on what is in the storage."""
+    """Label a pool until there are that many answers; what is done depends only on what is in the storage."""
     items = pool_material()
     while True:
         counts = campaign.counts()
@@ -146,7 +146,8 @@ def create_with_file(url: str) -> mp.Campaign:
 
 
 def label_file(campaign: mp.Campaign, first: int, last: int, say: Callable[[str], object]) -> None:
-    """Label what is asked until there are so many answers; what is done depends only on what is in the storage."""
+    """Label what is asked until there are that many answers; what is done depends only on what is in the
+    storage."""
     items = file_material()
     while (number := campaign.counts().labels) < last:
         say(f"next {number}")

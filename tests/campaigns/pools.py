@@ -23,7 +23,7 @@ def collection(items: int = 120, seed: int = 0, first: int = 0, labelled: bool =
 
 
 def truth(items: mp.ModelCollection, place: int) -> str:
-    """What a person says of an item."""
+    """What a person says about an item."""
     assert items.labels is not None
     return str(items.classes[int(items.labels[place])])
 

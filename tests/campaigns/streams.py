@@ -64,7 +64,7 @@ def estimates(campaign: mp.Campaign) -> dict[Any, float]:
 
 
 def without_times(campaign: mp.Campaign) -> list[dict[str, Any]]:
-    """The history but for when it was."""
+    """The history except for when it was."""
     return [{key: value for key, value in record.items() if key != "at"} for record in campaign.history()]
 
 

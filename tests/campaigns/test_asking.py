@@ -307,7 +307,7 @@ def test_a_batch_may_have_more_classes_than_there_are_models_in_every_storage(ur
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["vote-entropy", "structural-committee", "importance-weighted"])
 def test_a_batch_may_have_more_classes_than_there_are_models(memory: str, algorithm: str) -> None:
-    """A storage knows nothing of algorithms: each is tried in one of them."""
+    """A storage knows nothing about algorithms: each is tried in one of them."""
     check_a_batch_of_many_classes(memory, algorithm)
 
 

@@ -48,7 +48,7 @@ def content(storage: Storage) -> dict[str, list[tuple[object, ...]]]:
 
 
 def check_restored(url: str, original: mp.Campaign, secret: str) -> None:
-    """Campaigns are those that were there, and go on to the same decisions; the token still opens the door."""
+    """Campaigns are those that were there, and continue to the same decisions; the token still opens the door."""
     twin = mp.open_campaign(url, original.name)
     check(twin, url)
     assert state(twin) == state(original)
@@ -170,7 +170,7 @@ def test_what_is_there_is_overwritten_only_by_force(file_url: str, tmp_path: Pat
     campaign, _ = filled(file_url)
     target = tmp_path / "backup.db"
     target.write_text("precious")
-    with pytest.raises(mp.ConflictError, match=r"backup.db is there already; pass --force"):
+    with pytest.raises(mp.ConflictError, match=r"backup.db already exists; pass --force"):
         back_up(campaign.storage, target)
     assert target.read_text() == "precious"
     back_up(campaign.storage, target, overwrite=True)

@@ -143,7 +143,8 @@ def test_who_joins_late_is_not_known_from_what_another_model_did(memory: str) ->
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_campaign_asks_for_nothing_while_it_is_certified(memory: str, kind: Any) -> None:
-    """For a population, that is for good; on the stream, what is not asked about counts against it in the end."""
+    """For a population, that is permanently; on the stream, what is not asked about counts against it in the
+    end."""
     predictions, labels = stream(1500, models=4)
     rule = mp.Certified(gap=0.1, confidence=0.9, kind=kind)
     campaign = mp.create_campaign(memory, "c", models=MODELS, stop_when=rule, options={"query_scale": 10.0})

@@ -18,7 +18,7 @@ EACH = 25
 
 
 def crowd(members: int) -> multiprocessing.pool.Pool:
-    """Processes of their own, which need not all import everything anew."""
+    """Processes of their own, which need not all import everything again."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, "sqlalchemy.dialects.sqlite", "psycopg"])
     return context.Pool(members)
@@ -239,7 +239,7 @@ def test_several_processes_may_make_the_storage_at_once(tmp_path: Path, server: 
 def test_a_campaign_is_not_shared_with_a_fork(file_url: str) -> None:
     campaign = mp.create_campaign(file_url, "fork", models=2)
     campaign._process += 1
-    with pytest.raises(mp.StorageError, match="open it anew after a fork"):
+    with pytest.raises(mp.StorageError, match="open it again after a fork"):
         campaign.best()
 
 

@@ -1,4 +1,4 @@
-"""Full disks, files that may not be written, interruptions: a clear error, nothing lost, and it goes on."""
+"""Full disks, files that may not be written, interruptions: a clear error, nothing lost, and it continues."""
 
 import os
 import shutil

@@ -83,7 +83,7 @@ def test_it_goes_on_in_another_process_and_after_a_change_of_the_past(url: str, 
     with mp.open_campaign(url, "parts") as again:
         label(again, 2)
         last = again.answers()[-1].id
-        again.retract(last)  # everything is learned anew
+        again.retract(last)  # everything is rebuilt
         assert again.pending(1, lease=600, annotator="ann")[0].id == last
         label(again)
         assert [one[0] for one in decisions(again)] == [one[0] for one in decisions(whole)]

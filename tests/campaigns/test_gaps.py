@@ -1,4 +1,4 @@
-"""Every gap that is shown is a share of the rounds it speaks of: compared with the labels, by hand."""
+"""Every gap that is shown is a share of the rounds it is about: compared with the labels, by hand."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -234,5 +234,5 @@ def test_labels_that_come_late_do_not_make_gaps_small(memory: str, algorithm: st
     mistakes = (predictions[:seen] != labels[:seen, None]).mean(axis=0)
     for entry in pick.standing[1:]:
         true = mistakes[MODELS.index(str(entry.model))] - mistakes[MODELS.index(str(pick.model))]
-        # The items gone through are a share of all only nearly: 600 × 100 / queries against `seen`.
+        # The items seen are a share of all only nearly: 600 × 100 / queries against `seen`.
         assert entry.gap == pytest.approx(true, rel=0.15)

@@ -43,7 +43,7 @@ def test_a_label_that_no_model_says_is_a_mistake_of_the_judge() -> None:
 def test_what_cannot_be_said_is_not_said() -> None:
     nothing = JudgeQuality.measure([], items=0, silent=4)
     assert (nothing.share, nothing.kappa, nothing.low, nothing.high) == (None, None, 0.0, 1.0)
-    assert nothing.sentence == "The judge says nothing of these items that a model says."
+    assert nothing.sentence == "The judge says nothing about these items that a model says."
     early = JudgeQuality.measure([], items=9, silent=0)
     assert early.sentence == "No label is known yet of an item about which the judge says something."
     one_class = JudgeQuality.measure([("a", "a")], items=9, silent=0)
@@ -102,7 +102,7 @@ def test_a_judge_agrees_with_a_label_if_what_it_says_is_right_by_it() -> None:
     pool.tell(0, mp.Label.any_of("a", "b"))
     pool.tell(1, mp.Label.any_of("a", "b"))
     pool.tell(2, mp.Label.graded({"a": 0.8, "b": 0.1, "c": 0}))  # the best answer, though not quite right
-    pool.tell(3, mp.Label.graded({"a": 1, "b": 0}))  # which says nothing of c
+    pool.tell(3, mp.Label.graded({"a": 1, "b": 0}))  # which says nothing about c
     pool.tell(4, mp.Label.all_wrong())
     found = measure_judge(pool)
     assert found is not None

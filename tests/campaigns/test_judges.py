@@ -149,7 +149,7 @@ def test_a_class_that_models_say_only_later_counts_from_then_on(file_url: str) -
     campaign = make(file_url, pool)
     assert state_of(campaign)[1] == [-1, 0, -1, 1, -1, 0]
     campaign.pending(1)
-    campaign.ask(["a", "c"], item={"gpt": "C."}, key="later")  # as the class, but for how it is written
+    campaign.ask(["a", "c"], item={"gpt": "C."}, key="later")  # as the class, except for how it is written
     assert state_of(campaign)[1] == [2, 0, 2, 1, -1, 0, 2]
     assert state_of(reopened(campaign)) == state_of(campaign)
     assert verify(campaign).wrong == []
@@ -186,9 +186,9 @@ def failing(_item: dict[str, Any]) -> str:
         ("gtp", "there is no column 'gtp'; there are id, text, gpt"),
         ("", "pass the name of the column"),
         (["ham"], "the judge has 1 answers, but there are 20 items"),
-        ([1.5] * 20, "what the judge says of item 0: 1.5 is not a whole number"),
-        ([float("nan")] * 20, "what the judge says of item 0: NaN"),
-        ([["ham"]] * 20, "what the judge says of item 0"),
+        ([1.5] * 20, "what the judge says about item 0: 1.5 is not a whole number"),
+        ([float("nan")] * 20, "what the judge says about item 0: NaN"),
+        ([["ham"]] * 20, "what the judge says about item 0"),
         (failing, "the judge failed on item 0: ValueError: no credit left"),
         (5, "judge=5"),
         ({"a": 1}, "judge="),

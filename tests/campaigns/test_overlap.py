@@ -492,7 +492,7 @@ def test_an_opinion_that_is_damaged_in_the_storage_is_found_and_mended(file_url:
 
 
 def test_a_state_that_was_kept_goes_on_with_its_opinions(file_url: str) -> None:
-    """What is kept is loaded, and not learned anew: the same to the last bit."""
+    """What is kept is loaded, and not rebuilt: the same to the last bit."""
     campaign = eventful(file_url)
     with campaign.grouped() as change:
         campaign._keep(change)
@@ -558,7 +558,7 @@ def test_labels_that_nobody_asked_for_are_known_in_the_report_of_a_pool(memory: 
 def test_whatever_a_conflict_turns_out_to_be_the_certificate_has_not_said_too_much(
     memory: str, label: str | None
 ) -> None:
-    """An open conflict counts at its worst, for the model that is named then."""
+    """An open conflict counts as the worst, for the model that is named then."""
     items, campaign = collection(40), make(memory, items=40, overlap=2, tolerance=0.0)
     for place in range(14):
         (query,) = campaign.pending(1, annotator="ann")

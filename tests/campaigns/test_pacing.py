@@ -132,7 +132,7 @@ def test_what_is_aimed_at_is_what_is_left_over_what_is_to_come() -> None:
 
 
 def test_paced_estimates_are_unbiased_by_brute_force_over_every_coin() -> None:
-    """Every sequence of outcomes of a short stream, each weighted by its probability: exact but for rounding."""
+    """Every sequence of outcomes of a short stream, each weighted by its probability: exact except for rounding."""
     predictions = [[0, 1, 1], [0, 0, 1], [1, 0, 2], [2, 2, 0], [0, 1, 0]]
     labels = [0, 1, 2, 2, 1]
     picker = make_algorithm(mp.ModelPicker, 3, 0, {})

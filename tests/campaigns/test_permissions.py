@@ -1,4 +1,4 @@
-"""Storage files are for their owner alone; one that others may open is named, with the command that mends it."""
+"""Storage files are for their owner alone; one that others may open is named, with the command that repairs it."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""`mp.pick` on a pool: every form of source and labels, every way to end, and what makes no sense."""
+"""`mp.pick` on a pool: every form of source and labels, every way to end, and what is not valid."""
 
 from collections.abc import Callable
 from pathlib import Path

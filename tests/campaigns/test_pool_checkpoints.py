@@ -1,4 +1,4 @@
-"""The state of a pool is kept now and then: whoever opens it goes on from there, to the last bit."""
+"""The state of a pool is kept now and then: whoever opens it continues from there, to the last bit."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ SECOND = (80, 1, 120)
 
 
 def person(place: int) -> str:
-    """What a person says of an item of either file."""
+    """What a person says about an item of either file."""
     return truth(collection(), place) if place < 120 else truth(collection(*SECOND), place - 120)
 
 

@@ -38,7 +38,7 @@ def eventful(url: str, name: str = "pool") -> mp.Campaign:
 
 
 def same(one: mp.Campaign, other: mp.Campaign) -> None:
-    """Two campaigns are the same, and go on in the same way."""
+    """Two campaigns are the same, and continue in the same way."""
     assert state(one) == state(other)
     assert list(one.history()) == list(other.history())
     assert one.waiting() == other.waiting()

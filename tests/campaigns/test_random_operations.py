@@ -63,7 +63,7 @@ class Player:
             ),
             "release": (1, lambda: campaign.release(self.item())),
             "finish": (2, lambda: campaign.finish(annotator="boss")),
-            "go on": (6, lambda: campaign.revise(finished=False, paused=False, archived=False)),
+            "continue": (6, lambda: campaign.revise(finished=False, paused=False, archived=False)),
             "pause": (1, lambda: campaign.revise(paused=True)),
             "archive": (1, lambda: campaign.revise(archived=True)),
             "budget": (1, lambda: campaign.revise(budget=pick([None, 12, 40]))),
@@ -171,7 +171,7 @@ def check_open(campaign: mp.Campaign) -> None:
 
 
 def play(url: str, tmp_path: Path, seed: int, *, pool: bool, steps: int, exports: int = 1) -> Counter[str]:
-    """Random operations; after each, the campaign is as it is opened anew, and at times as it is imported."""
+    """Random operations; after each, the campaign is as it is opened again, and at times as it is imported."""
     player, done = Player(url, seed, pool=pool), Counter[str]()
     for number in range(steps):
         done[did := player.step()] += 1
@@ -192,7 +192,7 @@ def play(url: str, tmp_path: Path, seed: int, *, pool: bool, steps: int, exports
 
 
 def check_copy(campaign: mp.Campaign, tmp_path: Path, here: dict[str, Any]) -> None:
-    """An export that is imported is the same campaign, and goes on in the same way."""
+    """An export that is imported is the same campaign, and continues in the same way."""
     path = tmp_path / "out.jsonl"
     campaign.export(path)
     with (

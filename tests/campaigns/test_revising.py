@@ -1,4 +1,4 @@
-"""What changes while a campaign goes on: budget, goal, pause, archive, name; and deleting it."""
+"""What changes while a campaign continues: budget, goal, pause, archive, name; and deleting it."""
 
 from pathlib import Path
 from typing import Any
@@ -126,7 +126,7 @@ def test_whoever_opens_it_again_finds_the_same_and_decides_the_same(url: str) ->
             decided.append((decision.query, decision.probability))
             if decision.query and number % 2:
                 campaign.tell(decision.id, "cat")
-            if number == 40:  # everything is learned anew
+            if number == 40:  # everything is rebuilt
                 answered = [one.id for one in campaign.answers() if one.state == "labelled"]
                 campaign.retract(answered[0])
         made[name] = decided, campaign.best().document(), campaign.terms

@@ -42,7 +42,7 @@ def make(url: str, pool: Any, name: str = "pool", **more: Any) -> PoolCampaign:
 
 
 def state_of(campaign: mp.Campaign) -> tuple[dict[str, Any], str]:
-    """Everything that was learned, and what is said of the slices."""
+    """Everything that was learned, and what is said about the slices."""
     assert isinstance(campaign, PoolCampaign)
     with campaign.reading_pool() as (_, projection):
         assert isinstance(projection.picker, SlicePicker)
@@ -97,7 +97,7 @@ def test_it_is_the_same_when_resumed_rebuilt_grown_exported_imported_and_backed_
     assert state_of(reopened(campaign)) == state_of(campaign)
     assert sum(row.items for row in table_of(campaign)) == 150
     campaign.pending(2)
-    campaign.tell(done[0], "egg", replace=True)  # all is learned anew
+    campaign.tell(done[0], "egg", replace=True)  # all is rebuilt
     assert state_of(reopened(campaign)) == state_of(campaign)
     campaign.retract(done[1])
     assert state_of(reopened(campaign)) == state_of(campaign)

@@ -38,11 +38,9 @@ def test_campaigns_are_found_by_their_names(url: str) -> None:
     for name in ("tickets", "Bilder 2.0", "a-b_c"):
         mp.create_campaign(url, name, models=3, budget=10)
     assert [one.name for one in mp.list_campaigns(url)] == ["Bilder 2.0", "a-b_c", "tickets"]
-    with pytest.raises(mp.ConflictError, match="there is a campaign 'tickets' already"):
+    with pytest.raises(mp.ConflictError, match="there already is a campaign 'tickets'"):
         mp.create_campaign(url, "tickets", models=2)
-    with pytest.raises(
-        mp.NotFoundError, match=r"there is no campaign 'no'.*those there are: Bilder 2.0, a-b_c, tickets"
-    ):
+    with pytest.raises(mp.NotFoundError, match=r"there is no campaign 'no'.*it has: Bilder 2.0, a-b_c, tickets"):
         mp.open_campaign(url, "no")
 
 
@@ -354,7 +352,7 @@ def test_migrations_make_the_tables_that_the_code_expects(
 
 
 def tables(storage: Storage) -> dict[str, Any]:
-    """All there is to know of the tables."""
+    """All there is to know about the tables."""
     with storage.reading() as connection:
         seen = sa.inspect(connection)
         return {

@@ -25,7 +25,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 
 
 def rows(number: int, said: list[Any], seed: int = 0) -> list[list[Any]]:
-    """What three models say of so many items."""
+    """What three models say about that many items."""
     draw = np.random.default_rng(seed)
     return [[said[place] for place in draw.integers(0, len(said), 3)] for _ in range(number)]
 
@@ -168,7 +168,7 @@ def test_an_export_brings_back_the_same_campaign(memory: str, tmp_path: Any, kin
 
 @pytest.mark.parametrize("kind", ["class", "grades", "preference"])
 def test_many_are_asked_and_told_at_once_compiled_as_one_by_one(url: str, kind: Any) -> None:
-    """Decided and learned anew by the compiled kernel, to the last bit what was learned one by one."""
+    """Decided and rebuilt by the compiled kernel, to the last bit what was learned one by one."""
     said = ["spam", "ham", "odd"] if kind == "class" else SAID
     campaign = mp.create_campaign(
         url, "c", models=MODELS, ask_for=kind, algorithm="label-efficient", options={"probability": 0.5}
@@ -409,7 +409,7 @@ def test_a_race_in_a_campaign_is_won_by_its_labels(memory: str) -> None:
         ({"loss": "grades"}, "pass ask_for='grades'"),
         ({"loss": {"spam": 2}, "ask_for": "grades"}, "which is a loss of its own"),
         ({"loss": "balanced"}, "mp.Loss.balanced"),
-        ({"loss": "macro-f1"}, "macro-F1 is no mean of losses"),
+        ({"loss": "macro-f1"}, "macro-F1 is not a mean of losses"),
         ({"loss": {"spam": -1}}, "it must be a number from 0"),
         ({"options": {"loss": {"spam": 2}}}, "pass loss= itself"),
         ({"price": {"small": 1, "large": 2, "huge": 3}}, "only race uses prices"),

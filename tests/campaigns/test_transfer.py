@@ -64,7 +64,7 @@ def test_an_import_may_have_another_name_and_never_overwrites(url: str, tmp_path
     campaign = eventful(url)
     path = tmp_path / "out.jsonl"
     export_campaign(campaign, path)
-    with pytest.raises(mp.ConflictError, match="there is a campaign 'eventful' already"):
+    with pytest.raises(mp.ConflictError, match="there already is a campaign 'eventful'"):
         import_campaign(url, path)
     assert import_campaign(url, path, "copy").best() == campaign.best()
 
@@ -80,7 +80,7 @@ def test_an_empty_campaign_can_be_moved(memory: str, tmp_path: Path) -> None:
     ("spoil", "complaint"),
     [
         (lambda lines: lines[:1] + lines[2:], "round 0 was expected|event 2 comes where event 1"),
-        (lambda lines: [*lines[:-1], lines[-1][:20]], "is no JSON.*cut off"),
+        (lambda lines: [*lines[:-1], lines[-1][:20]], "is not JSON.*cut off"),
         (lambda lines: lines[1:], "no campaign that modelpicker exported"),
         (lambda lines: [], "no campaign that modelpicker exported"),
         (lambda lines: [lines[0].replace("model-picker", "os:system"), *lines[1:]], "there is no algorithm"),
@@ -91,9 +91,9 @@ def test_an_empty_campaign_can_be_moved(memory: str, tmp_path: Path) -> None:
         ),
         (lambda lines: [lines[0], lines[1].replace('"ask"', '"think"'), *lines[2:]], "no events of kind 'think'"),
         (lambda lines: [*lines, json.dumps({"event": 10**6})], "comes where event"),
-        (lambda lines: [*lines, "[]"], "is no record|should be"),
+        (lambda lines: [*lines, "[]"], "is not a record|should be"),
         (lambda lines: lines[:-1], "there should be"),
-        (lambda lines: [lines[0], "[" * 100_000], "is no JSON"),
+        (lambda lines: [lines[0], "[" * 100_000], "is not JSON"),
         (lambda lines: [line.replace('"heir_of": "', '"heir_of": "no ') for line in lines], "cannot join there"),
         (
             lambda lines: [line.replace('"replaces": true', '"replaces": false') for line in lines],

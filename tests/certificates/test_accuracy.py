@@ -79,7 +79,7 @@ def every_order(
 
 @pytest.mark.parametrize("manner", MANNERS)
 def test_over_every_order_of_a_tiny_file_the_truth_is_refuted_no_more_often_than_allowed(manner: str) -> None:
-    """Exact: all 32 files of five items, all orders. The money against the truth is 1 or less in the mean, and the
+    """Exact: all 32 files of five items, all orders. The money against the truth is 1 or less on average, and the
     chance that it ever reaches 1 / (1 - c) is at most 1 - c. Nothing is random, so the allowed error is rounding.
     """
     seen = 0.0

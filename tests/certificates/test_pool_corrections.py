@@ -32,7 +32,7 @@ class Case(NamedTuple):
     told: np.ndarray
     """The labels as they are told at first."""
     corrected: int
-    """After so many draws they are put right."""
+    """After that many draws they are put right."""
     confidence: float
     allowed: int
 

@@ -382,7 +382,7 @@ def test_a_judge_that_is_right_wins_more_money() -> None:
 
 
 def graded_file(seed: int, items: int = 5, models: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows on which models differ, the true score of each model, and what people say of it: NaN if nothing."""
+    """Rows on which models differ, the true score of each model, and what people say about it: NaN if nothing."""
     random = np.random.default_rng(seed)
     rows, _ = tiny_file(seed, items, models)
     by_answer = random.integers(0, 5, (items, 4)) / 4.0
@@ -431,7 +431,7 @@ def check_grades(seeds: Iterable[int], confidences: tuple[float, ...], allowed: 
 @pytest.mark.parametrize("allowed", [0.0, 0.6])
 @pytest.mark.parametrize("late", [False, True])
 def test_over_every_order_of_draws_grades_make_no_more_false_certificates(allowed: float, late: bool) -> None:
-    """No error is allowed: the probabilities are exact. Some grades are missing, and count at their worst."""
+    """No error is allowed: the probabilities are exact. Some grades are missing, and count as the worst."""
     check_grades(range(2), (0.5,), allowed, late=late)
 
 

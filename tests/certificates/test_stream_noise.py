@@ -19,7 +19,7 @@ ACCURACIES = (0.80, 0.75, 0.60)
 
 
 def chance_of_more(share: float, kind: str, confidence: float, rounds: int) -> float:
-    """The probability that a bound is ever broken, exactly: every count after every round is gone through.
+    """The probability that a bound is ever broken, exactly: every count after every round is seen.
 
     For a stream the share is that of wrong labels, and all rounds are contested; for a population it is that of
     contested items, whose labels are wrong with probability NOISE.

@@ -19,7 +19,7 @@ def tickets(tmp_path: Path) -> Path:
 
 
 def corrected(folder: Path, name: str, label: str) -> None:
-    """A campaign whose state was kept, for it was learned anew after a correction."""
+    """A campaign whose state was kept, for it was rebuilt after a correction."""
     call(folder, "create", name, "--models", "bert,roberta", *EVERY)
     call(folder, "ask", name, typed=lines(*({**DIVIDED, "key": f"k{n}"} for n in range(3))))
     call(folder, "tell", name, "k0", "nothing")
@@ -71,7 +71,7 @@ def test_damaged_events_are_an_error_that_asks_for_a_backup(tmp_path: Path, dama
     for arguments in (("verify",), ("export", "first", "out.jsonl")):
         done = call(tmp_path, *arguments)
         assert done.returncode == 1
-        assert "bring back a backup" in (done.stdout + done.stderr).lower()
+        assert "restore a backup" in (done.stdout + done.stderr).lower()
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -288,7 +288,7 @@ def test_a_damaged_file_leaves_nothing_behind(exported: Path, place: int, change
 
 
 def test_a_file_that_was_cut_off_leaves_nothing_behind(exported: Path) -> None:
-    for name, ending in (("cut.jsonl", "Was it cut off?"), ("cut.parquet", "is no Parquet file")):
+    for name, ending in (("cut.jsonl", "Was it cut off?"), ("cut.parquet", "is not a Parquet file")):
         call(exported, "export", "tickets", name)
         (exported / name).write_bytes((exported / name).read_bytes()[:-9])
         done = call(exported, "import", name, "--name", "copy")

@@ -40,7 +40,7 @@ def test_a_label_told_twice_counts_once(tickets: Path) -> None:
 def test_an_id_in_a_line_is_never_taken_for_a_key(tickets: Path) -> None:
     assert call(tickets, "tell", "tickets", typed=lines({"id": "1", "label": "ham"})).returncode == 0
     assert (
-        "line 1: id 'k0' is no number"
+        "line 1: id 'k0' is not a number"
         in call(tickets, "tell", "tickets", typed=lines({"id": "k0", "label": "ham"})).stderr
     )
     assert document(tickets, "best", "tickets")["labels_used"] == 1
@@ -146,7 +146,7 @@ def test_a_session_takes_keys_and_names_and_shows_the_standing_after_each_answer
     assert "roberta leads · bert 33.3% behind" in done.stderr
     assert "That was the last item that waited." in done.stderr
     assert "Pick: roberta" in done.stdout
-    assert "3 items seen; labels: 3 bought, 0 awaited, 0 skipped." in done.stdout
+    assert "3 items seen; labels: 3 bought, 0 waiting, 0 skipped." in done.stdout
 
 
 def test_a_session_can_be_read_by_programs(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_the_end_of_the_input_quits_and_the_next_session_goes_on(tmp_path: Path)
     assert shown(label(tmp_path, "s")) == [2]
     nothing = label(tmp_path)
     assert "Nothing waits to be labelled." in nothing.stderr
-    assert "0 awaited, 1 skipped" in nothing.stdout
+    assert "0 waiting, 1 skipped" in nothing.stdout
 
 
 def test_undo_goes_back_answer_by_answer(tmp_path: Path) -> None:
@@ -190,9 +190,7 @@ def test_a_key_says_whether_one_may_stop(tmp_path: Path) -> None:
     said = " ".join(done.stderr.split())
     no_label = "No label is known yet, so nothing is known about the models. 0 labels: no label yet."
     assert f"May I stop? Not yet. {no_label}" in said
-    assert (
-        "May I stop? That is for you to say: no goal was set. Waiting for labels: 2 items wait for a label." in said
-    )
+    assert "May I stop? You decide: no goal was set. Waiting for labels: 2 items wait for a label." in said
     assert "If you stop now, the pick is roberta." in said
     assert "1 label: roberta leads · bert 100.0% behind" in said
 
@@ -227,7 +225,7 @@ def test_undo_at_the_start_says_that_there_is_nothing(tmp_path: Path) -> None:
 
 def test_strange_answers_are_asked_again_and_help_lists_what_can_be_typed(tmp_path: Path) -> None:
     done = label(three(tmp_path), "cow", "", "?", "q")
-    assert "'cow' is no class and no key" in done.stderr
+    assert "'cow' is not a class and no key" in done.stderr
     assert "classes: 1 ham, 2 spam" in done.stderr
     assert shown(done) == [0]
 
@@ -256,7 +254,7 @@ def test_classes_of_items_that_come_later_can_be_typed_from_the_start(tmp_path: 
 
 def test_a_class_that_was_not_declared_is_not_taken(tmp_path: Path) -> None:
     done = label(three(tmp_path, "--classes", "spam,ham"), "+cow", "ham", "q")
-    assert "'+cow' is no class and no key. ? lists the classes." in done.stderr
+    assert "'+cow' is not a class and no key. ? lists the classes." in done.stderr
     assert shown(done) == [0, 1]
     assert document(tmp_path, "best", "tickets")["labels_used"] == 1
 

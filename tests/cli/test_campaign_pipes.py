@@ -131,7 +131,7 @@ def test_models_abstain_by_null_and_agree_if_all_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bad", "complaint"),
     [
-        ("{oops", "line 3 is no JSON"),
+        ("{oops", "line 3 is not JSON"),
         ("5", "line 3: 5 is neither an object nor a list"),
         ('"spam"', "line 3: 'spam' is neither an object nor a list"),
         ('["spam"]', "line 3: predictions: 1 predictions, but there are 2 models"),
@@ -162,7 +162,7 @@ def test_lines_longer_than_one_read_are_put_together_and_counted(tmp_path: Path)
     begin(tmp_path)
     long = lines(*({**DIVIDED, "key": str(n), "text": str(n) * 400_000} for n in range(6)))
     done = call(tmp_path, "ask", "tickets", typed=long + "not JSON, and no end of the line")
-    assert done.stderr.startswith("modelpicker: line 7 is no JSON")
+    assert done.stderr.startswith("modelpicker: line 7 is not JSON")
     assert [json.loads(line)["key"] for line in done.stdout.splitlines()] == list("012345")
 
 
@@ -234,7 +234,7 @@ def test_labels_come_as_lines_and_null_is_a_skip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "bad", "complaint"),
     [
-        (1, "{oops", "line 2 is no JSON"),
+        (1, "{oops", "line 2 is not JSON"),
         (1, '{"id": 1}', "has no label"),
         (1, '{"label": "ham"}', 'neither "id" nor "key"'),
         (1, '{"id": true, "label": "ham"}', "line 2: id True"),

@@ -12,7 +12,7 @@ GOAL = ("--tolerance", "0.04")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a campaign that has slices, whose labels are known from the start but for the last items."""
+    """A folder with a campaign that has slices, whose labels are known from the start except for the last items."""
     write_file(tmp_path / "tickets.csv", items=120)
     done = call(tmp_path, "create", "t", "--pool", "tickets.csv", "--slice", "language", "--use-labels", *GOAL)
     assert done.returncode == 0, done.stderr

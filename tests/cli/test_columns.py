@@ -86,7 +86,7 @@ def test_at_a_terminal_each_column_is_asked_about_and_the_options_are_told(folde
     assert 'Column "question": The name suggests that it is not a model.' in text
     assert "first values: What is 1? | What is 2? | What is 3?" in text
     assert text.count("Is it a [m]odel") == 3  # one answer was none
-    assert "To say so next time: --fields question --ignore confidence" in text
+    assert "To choose the same next time: --fields question --ignore confidence" in text
     assert "2 models" in text
 
 
@@ -116,7 +116,7 @@ def test_a_role_is_typed_as_its_letter_its_name_or_a_beginning_of_it(
     answers = "".join(f"{one}\n" for one in typed)
     code, text = at_terminal(tmp_path, answers.encode(), "collections", "show", "x.csv")
     assert code == 0
-    assert f"To say so next time: {options} " in " ".join(text.split())
+    assert f"To choose the same next time: {options} " in " ".join(text.split())
     assert text.count("Is it a [m]odel") == answers.count("\n")
 
 

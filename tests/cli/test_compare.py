@@ -27,7 +27,7 @@ def test_compare_prints_tables_that_name_the_rule(tmp_path: Path) -> None:
     assert len(titles) == 4
     assert "budget rule: expected · 20 realizations of 748 items" in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
-    assert re.search(r"Everything is in modelpicker-results/digits-[0-9a-f]{8}\.", done.stderr)
+    assert re.search(r"The results are in modelpicker-results/digits-[0-9a-f]{8}\.", done.stderr)
 
 
 def test_compare_as_json_is_one_document_with_the_rows_of_the_library(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_compare_writes_figures_and_a_report(tmp_path: Path) -> None:
     ("arguments", "code", "complaint"),
     [
         (("digits", "--methods", "magic"), 2, "magic is not known"),
-        (("digits", "--budgets", "ten"), 2, "ten is no number"),
+        (("digits", "--budgets", "ten"), 2, "ten is not a number"),
         (("digits", "--budgets", "9999"), 2, "budget 9,999 is more than the 748 items"),
         (("digits", "--budgets", "5,5"), 2, "budget 5 is given twice"),
         (("digits", "--budgets", ","), 2, "no budgets"),
@@ -130,7 +130,7 @@ def test_control_c_leaves_a_folder_and_a_sentence_and_the_same_command_goes_on(t
     assert process.returncode == 130, err
     assert out == ""
     assert "What has been run is kept in out;" in err
-    assert "the same command goes on from there." in err
+    assert "run the same command to continue." in err
     assert "Traceback" not in err
     kept = sum(pq.read_table(path).num_rows for path in (tmp_path / "out/runs").glob("part-*"))
     assert kept > 0

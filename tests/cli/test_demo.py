@@ -73,7 +73,7 @@ def test_what_the_demo_says_is_true(name: str, least: float, error: float) -> No
     assert_ways_are_what_the_library_gives(report, collection, truth)
     measured = report["confidence"]
     share, labels = measured["identification_probability"], measured["random_labels"]
-    # So many random labels find the best model as often, and a quarter of them clearly less often. The shares of
+    # This many random labels find the best model as often, and a quarter of them clearly less often. The shares of
     # 100 and of 200 orders differ by a standard error of at most 0.06, and of at most 0.03 where they are above
     # 0.9. Three standard errors are allowed.
     assert share > least
@@ -98,7 +98,7 @@ def assert_ways_are_what_the_library_gives(
 
 
 def random_labelling(collection: mp.ModelCollection, labels: int) -> float:
-    """How often the best model is found by labelling so many items drawn at random."""
+    """How often the best model is found by labelling that many items drawn at random."""
     right = collection.predictions == np.asarray(collection.labels)[:, None]
     best = right.sum(axis=0).argmax()
     draw = np.random.default_rng(7)

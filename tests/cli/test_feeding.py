@@ -65,7 +65,7 @@ def test_asking_keeps_the_items_and_labelling_goes_through_them(tmp_path: Path, 
         rows = [[None if c < 0 else items.classes[c] for c in row] for row in items.predictions.tolist()]
         (tmp_path / name).write_text(lines(*(dict(zip(MODELS.split(","), row, strict=True)) for row in rows)))
     done = call(tmp_path, "ask", "tickets", name)
-    assert f"{ITEMS} items of {name} wait to be asked about." in done.stderr
+    assert f"{ITEMS} items of {name} have not been asked about yet." in done.stderr
     assert "label tickets" in done.stderr
     assert campaign.waiting_items() == {name: ITEMS}
     again = document(tmp_path, "ask", "tickets", name)
@@ -93,7 +93,7 @@ def test_a_wrong_line_is_named(tmp_path: Path) -> None:
     assert "x.jsonl, row 3: " in done.stderr
     (tmp_path / "y.jsonl").write_text(lines(agreed) + "no JSON\n")
     done = call(tmp_path, "ask", "tickets", "y.jsonl")
-    assert "line 2 is no JSON" in done.stderr
+    assert "line 2 is not JSON" in done.stderr
     assert campaign.waiting_items() == {"y.jsonl": 1}
 
 

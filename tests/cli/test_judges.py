@@ -85,14 +85,16 @@ def test_a_journal_goes_on_with_no_other_judge(tmp_path: Path) -> None:
     asked(tmp_path, "--judge", "gpt", answers="ham\nq\n")
     other = run("pick", "x.csv", "--judge", "text", answers="q\n", folder=tmp_path)
     assert other.returncode == 4
-    assert "it was begun with --judge gpt, here it is --judge text. Leave --judge out to go on." in other.stderr
+    assert (
+        "it was started with --judge gpt, here it is --judge text. Leave --judge out to continue." in other.stderr
+    )
     table = [line.split(",") for line in (tmp_path / "x.csv").read_text().splitlines()]
     for row in table[1:]:
         row[table[0].index("gpt")] = "ham"
     (tmp_path / "x.csv").write_text("".join(",".join(row) + "\n" for row in table))
     moved = run("pick", "x.csv", answers="q\n", folder=tmp_path)
     assert moved.returncode == 4
-    assert "says something else than when it was begun" in " ".join(moved.stderr.split())
+    assert "says something else than when it was started" in " ".join(moved.stderr.split())
     assert run("report", JOURNAL, folder=tmp_path).returncode == 4
 
 
@@ -101,7 +103,7 @@ def test_a_journal_that_was_begun_without_a_judge_gets_none(tmp_path: Path) -> N
     asked(tmp_path, "--fields", "gpt", answers="ham\nq\n")
     other = run("pick", "x.csv", "--judge", "gpt", answers="q\n", folder=tmp_path)
     assert other.returncode == 4
-    assert "it was begun without a judge" in other.stderr
+    assert "it was started without a judge" in other.stderr
     assert asked(tmp_path, answers="q\n")["judge"] is None
 
 

@@ -50,7 +50,7 @@ def test_answers_are_cards_without_model_names_and_one_key_each_grades_them(free
     said = done.stderr.partition("item ")[2]
     assert not any(model in said for model in ("ada", "ben", "cat", "dan"))
     keys = grade_all(shown)
-    done = run("pick", "free.csv", answers=f"{keys}\nw\nq\n", folder=free)  # goes on, and asks for grades again
+    done = run("pick", "free.csv", answers=f"{keys}\nw\nq\n", folder=free)  # continues, and asks for grades again
     header, first, second = lines(free)
     assert header["ask_for"] == "grades"
     assert first["label"] == mp.Label.graded({answer: grade_of(answer) for answer in shown}).to_json()
@@ -62,7 +62,7 @@ def test_answers_are_cards_without_model_names_and_one_key_each_grades_them(free
 def test_grades_may_come_one_by_one_and_strange_keys_are_explained(free: Path) -> None:
     typed = "y\nx\nyyyyyyy\n?\nd\nd 1 9\n5\ny\ny\nq\n"
     done = run("pick", "free.csv", "--ask-for", "grades", answers=typed, folder=free)
-    assert "'x' is no grade" in done.stderr
+    assert "'x' is not a grade" in done.stderr
     assert "left to grade" in done.stderr
     assert "d shows how answers 1 and 2 differ" in done.stderr
     assert "[-" in done.stderr
@@ -75,7 +75,7 @@ def test_a_preference_takes_one_key_and_an_answer_is_undone(free: Path) -> None:
     shown = cards(done.stderr)
     assert all(len(two) == 2 for two in shown)
     assert "Took back the preference" in done.stderr
-    assert "'3' is no answer" in done.stderr
+    assert "'3' is not an answer" in done.stderr
     first, second = (line["label"] for line in lines(free)[1:])
     assert first == mp.Label.better(shown[0][0], shown[0][1]).to_json()
     assert second == mp.Label.better(shown[1][1], shown[1][0]).to_json()
@@ -109,7 +109,7 @@ def test_a_journal_of_grades_is_no_file_of_labels_and_asks_for_nothing_else(free
     assert "has grades or preferences" in done.stderr
     done = run("pick", "free.csv", "--ask-for", "preference", folder=free)
     assert done.returncode == 4
-    assert "begun with --ask-for grades" in " ".join(done.stderr.split())
+    assert "started with --ask-for grades" in " ".join(done.stderr.split())
     done = run("pick", "free.csv", "--ask-for", "grades", "--as", "stream", folder=free)
     assert done.returncode == 2
     done = run("report", "free.pool.jsonl", "--out", "x.html", folder=free)
@@ -130,7 +130,7 @@ def test_answers_that_count_as_the_same_are_one_card(tmp_path: Path, same: str, 
     (tmp_path / "x.csv").write_text("id,a,b,c\n1,Paris,paris.,Lyon\n2,Rome,rome,Oslo\n")
     done = run("pick", "x.csv", "--ask-for", "grades", "--same", same, answers="q\n", folder=tmp_path)
     assert [len(shown) for shown in cards(done.stderr)] == [cards_shown]
-    done = run("pick", "x.csv", answers="q\n", folder=tmp_path)  # as it was begun
+    done = run("pick", "x.csv", answers="q\n", folder=tmp_path)  # as it was started
     assert [len(shown) for shown in cards(done.stderr)] == [cards_shown]
 
 
@@ -196,13 +196,13 @@ def test_a_session_of_grades_that_is_killed_goes_on_where_it_was(free: Path) -> 
     with start_session(free, "pick", "free.csv", "--ask-for", "grades") as process:
         listen_for(process, "[1] >")
         listen_for(process, "[1] >", "w\n")
-        listen_for(process, "[2] >", "y\n")  # one of several grades: the answer is not whole
+        listen_for(process, "[2] >", "y\n")  # one of several grades: the answer is incomplete
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert len(lines(free)) == 2
     done = run("pick", "free.csv", answers="w\nq\n", folder=free)
     assert done.returncode == 0, done.stderr
-    assert "Going on with 1 label" in done.stderr
+    assert "Continuing with 1 label" in done.stderr
     assert len(lines(free)) == 3
 
 
@@ -212,7 +212,7 @@ def test_a_class_may_be_typed_in_any_spelling_that_is_the_same(tmp_path: Path) -
     told = {line["label"] for line in lines(tmp_path)[1:]}
     assert told <= {"Paris", "Oslo", "Lyon", "rome.", "Bern", "Lima"}
     assert len(told) == 2
-    assert "'Madrid' is no class" in done.stderr
+    assert "'Madrid' is not a class" in done.stderr
     made = ("create", "free", "--pool", "free.csv", "--same", "normalised", "--ask-for", "grades")
     assert run(*made, folder=tmp_path).returncode == 0
     shown = " ".join(run("show", "free", folder=tmp_path).stdout.split())

@@ -123,7 +123,7 @@ def test_a_name_of_modelpickers_own_stays_its_own(folder: Path, monkeypatch: pyt
         ("mine:", "mine has no class; its algorithms are Mine"),
         (":Mine", "its module cannot be imported"),
         ("mine:Other", "is not a class that inherits from modelpicker.Algorithm"),
-        ("mine:Half", "Half is not whole, it has no name, settings, start."),
+        ("mine:Half", "Half is incomplete, it has no name, settings, start."),
     ],
 )
 def test_errors_say_what_is_wrong_with_an_algorithm(folder: Path, algorithm: str, says: str) -> None:

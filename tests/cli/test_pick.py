@@ -169,7 +169,7 @@ def test_labels_in_another_spelling_are_pointed_out(tmp_path: Path) -> None:
     done = run("pick", "x.csv", "--as", "stream", "--label", "truth", folder=tmp_path)
     assert done.returncode == 1
     assert "Labels are Ham, Spam; predictions are ham, spam." in done.stderr
-    assert "They differ only in spelling: normalise (--normalise) takes them for the same." in done.stderr
+    assert "They differ only in spelling: normalise (--normalise) treats them as the same." in done.stderr
     assert (
         run("pick", "x.csv", "--as", "stream", "--label", "truth", "--normalise", folder=tmp_path).returncode == 0
     )
@@ -183,7 +183,7 @@ def test_nothing_is_written_unless_somebody_asks_for_it(words: Path) -> None:
     assert result["out"] is None
     assert sorted(path.name for path in words.iterdir()) == ["x.parquet"]
     said = run("pick", "x.parquet", "--as", "stream", *OUT, folder=words).stdout
-    assert said.endswith("Every decision is in x.pick.jsonl.\n")
+    assert said.endswith("All decisions are in x.pick.jsonl.\n")
 
 
 @pytest.mark.parametrize("more", [(), ("--budget", "7"), ("--algorithm", "race"), ("--shuffle", "--seed", "3")])
@@ -207,8 +207,8 @@ def test_it_is_what_the_function_gives(words: Path, more: tuple[str, ...]) -> No
 def test_a_file_that_is_no_result_is_not_overwritten(words: Path) -> None:
     path = words / "x.pick.jsonl"
     for content, match in (
-        ("my notes\n", "is no result of a pick"),
-        ('{"format": "something else"}\n', "is no result of a pick"),
+        ("my notes\n", "is not a result of a pick"),
+        ('{"format": "something else"}\n', "is not a result of a pick"),
         ('{"format": "modelpicker pick 1", "labels": "asked"}\n', "in which a person was asked"),
     ):
         path.write_text(content)

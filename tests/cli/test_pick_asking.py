@@ -82,7 +82,7 @@ def test_skips_are_counted_and_change_no_estimate(words: Path) -> None:
 
 def test_strange_answers_are_asked_again_and_new_classes_must_be_meant(words: Path) -> None:
     done = run("pick", "x.parquet", "--as", "stream", "--ask", answers="cow\n?\n+cow\nCOW\nq\n", folder=words)
-    assert "'cow' is no class and no key" in done.stderr
+    assert "'cow' is not a class and no key" in done.stderr
     assert "classes: 1 cat, 2 dog, 3 emu" in done.stderr
     assert labels_told(words) == ["cow", "cow"]
     assert answer(words, "cow\nq\n")["labels_used"] == 3
@@ -100,7 +100,7 @@ def test_where_the_classes_are_given_no_other_is_taken(tmp_path: Path) -> None:
     done = run(
         "pick", "x.csv", "--as", "stream", "--classes", "cat,dog,owl", answers="+cow\nowl\nq\n", folder=tmp_path
     )
-    assert "'+cow' is no class and no key." in done.stderr
+    assert "'+cow' is not a class and no key." in done.stderr
     assert labels_told(tmp_path) == ["owl"]
 
 
@@ -127,7 +127,7 @@ def test_an_interrupt_says_where_the_answers_are(words: Path) -> None:
         assert process.stderr is not None
         said += process.stderr.read().decode()
     assert process.returncode == 130
-    assert "Your answers are in x.pick.db; the same command goes on" in said
+    assert "Your answers are in x.pick.db; the same command continues" in said
     assert "Traceback" not in said
     assert answer(words, "q\n")["labels_used"] == 1
 
@@ -190,7 +190,7 @@ def test_answers_are_not_put_to_other_questions(words: Path) -> None:
     ):
         done = run("pick", "x.parquet", "--as", "stream", "--ask", *change, folder=words)
         assert done.returncode == 4
-        assert "x.pick.db is of another pick" in done.stderr
+        assert "x.pick.db belongs to another pick" in done.stderr
         assert name in done.stderr
     assert labels_told(words) == before
 
@@ -231,7 +231,7 @@ def test_what_is_no_campaign_of_this_file_is_left_alone(words: Path) -> None:
     path = words / "x.pick.db"
     path.write_text("my notes\n")
     done = run("pick", "x.parquet", "--as", "stream", "--ask", folder=words)
-    assert (done.returncode, "x.pick.db exists and is no SQLite file" in done.stderr) == (4, True)
+    assert (done.returncode, "x.pick.db exists and is not an SQLite file" in done.stderr) == (4, True)
     assert path.read_text() == "my notes\n"
     path.unlink()
     assert run("create", "x", "--models", "a,b", "--storage", "sqlite:///x.pick.db", folder=words).returncode == 0
@@ -319,7 +319,7 @@ def test_names_that_begin_with_a_plus_and_odd_numbers(tmp_path: Path) -> None:
     run("pick", "y.csv", "--as", "stream", answers="+003\n+²\n+" + "9" * 5000 + "\n4\nq\n", folder=tmp_path)
     assert labels_told(tmp_path, "y") == [3, 4]
     again = run("pick", "y.csv", "--as", "stream", answers="q\n", folder=tmp_path)
-    assert "Going on with 2 labels from before." in again.stderr
+    assert "Continuing with 2 labels from before." in again.stderr
 
 
 def test_data_cannot_command_the_terminal(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def by_label(sitting: Sitting, given: int) -> None:
 
 
 def by_label_without_the_file(sitting: Sitting, given: int) -> None:
-    """Only what waits can be answered; then it is said what goes on."""
+    """Only what waits can be answered; then it is said what continues."""
     path, away = sitting.folder / sitting.source, sitting.folder / "away"
     if not path.exists():  # a collection that ships is never away
         by_label(sitting, given)
@@ -115,7 +115,7 @@ def by_label_without_the_file(sitting: Sitting, given: int) -> None:
     done = run("label", sitting.name, "--storage", sitting.storage, answers=typed, folder=sitting.folder)
     away.rename(path)
     assert done.returncode == 0
-    assert f"Its file cannot be gone on with here: {sitting.source} does not exist." in done.stderr
+    assert f"Its file cannot be continued here: {sitting.source} does not exist." in done.stderr
     if waits:
         assert f"Continue with: modelpicker pick {sitting.source} --as stream" in " ".join(done.stdout.split())
     sitting.pick(sitting.typed(given + waits))
@@ -230,7 +230,7 @@ def test_show_names_the_file_and_what_goes_on(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, write_twenty(tmp_path), {"budget": 8})
     sitting.pick(sitting.typed(0, 2))
     shown = run("show", "twenty", "--storage", sitting.storage, folder=tmp_path).stdout
-    assert "seen of twenty.csv; `modelpicker pick twenty.csv --as stream` goes on" in shown
+    assert "seen of twenty.csv; `modelpicker pick twenty.csv --as stream` continues" in shown
     assert "budget      8 labels, as a cap\n" in shown
     document = json.loads(run("show", "twenty", "--storage", sitting.storage, "--json", folder=tmp_path).stdout)
     assert document["budget_way"] == "cap"

@@ -66,7 +66,7 @@ def test_a_person_who_is_asked_about_a_pool_goes_on_with_it(folder: Path) -> Non
     begun = call(folder, "pick", "items.csv", "--ask", "--missing", "not-run", "--as", "pool", typed="spam\nq\n")
     assert begun.returncode == 0, begun.stderr
     again = call(folder, "pick", "items.csv", "--ask", "--as", "pool", typed="q\n")
-    assert (again.returncode, "Going on with 1 label" in again.stderr) == (0, True), again.stderr
+    assert (again.returncode, "Continuing with 1 label" in again.stderr) == (0, True), again.stderr
     other = call(folder, "pick", "items.csv", "--ask", "--missing", "abstained", "--as", "pool", typed="q\n")
     assert other.returncode == 4, other.stderr
 

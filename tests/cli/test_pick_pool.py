@@ -136,13 +136,13 @@ def test_a_stream_that_was_begun_goes_on_as_a_stream_unless_a_pool_is_asked_for(
     asked = ("x.parquet", "--ask")
     document(words, *asked, "--as", "stream", answers="cat\ndog\nq\n")
     done = run("pick", *asked, "--json", answers="q\n", folder=words)
-    assert "x.pick.db has a campaign that plays this file as a stream: going on with it." in done.stderr
+    assert "x.pick.db has a campaign that plays this file as a stream: continuing with it." in done.stderr
     assert "--as pool" in done.stderr
     told = json.loads(done.stdout)
     assert (told["setting"], told["labels_used"], told["out"]) == ("stream", 2, "x.pick.db")
     pool = document(words, *asked, "--as", "pool", answers="cat\nq\n")
     assert (pool["setting"], pool["labels_used"], pool["out"]) == ("pool", 1, "x.pool.jsonl")
-    # Now both are begun: a file is a pool by default, and the stream can still be asked for.
+    # Now both are started: a file is a pool by default, and the stream can still be asked for.
     assert document(words, *asked, answers="q\n")["setting"] == "pool"
     assert document(words, *asked, "--as", "stream", answers="q\n")["labels_used"] == 2
     head_start = document(words, *asked, "--labels", "x.pick.db", "--out", "y.jsonl", answers="q\n")

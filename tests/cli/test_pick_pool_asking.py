@@ -175,7 +175,7 @@ def test_undo_at_the_start_says_that_there_is_nothing(words: Path) -> None:
 
 def test_new_classes_must_be_meant_and_can_be_typed_after_a_resume(words: Path) -> None:
     done = run(*ASK, answers="cow\n+cow\nCOW\nq\n", folder=words)
-    assert "'cow' is no class and no key" in done.stderr
+    assert "'cow' is not a class and no key" in done.stderr
     assert labels(words) == ["cow", "cow"]
     assert answer(words, "cow\nq\n")["labels_used"] == 3
 
@@ -184,7 +184,7 @@ def test_where_the_classes_are_given_no_other_is_taken(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\ncat,dog\ndog,cat\n")
     for answers in ("+cow\nowl\nq\n", "+cow\nq\n"):
         done = run("pick", "x.csv", "--classes", "cat,dog,owl", answers=answers, folder=tmp_path)
-        assert "'+cow' is no class and no key." in done.stderr
+        assert "'+cow' is not a class and no key." in done.stderr
     assert labels(tmp_path) == ["owl"]
 
 
@@ -212,7 +212,7 @@ def test_other_settings_are_a_conflict_that_says_how_to_begin_again_with_the_ans
             *ASK, option, "0" if option == "--tolerance" else "7" if option == "--seed" else "0.9", folder=words
         )
         assert done.returncode == 4
-        assert f"Leave {option} out to go on." in done.stderr
+        assert f"Leave {option} out to continue." in done.stderr
         assert f"add --labels {JOURNAL} --out x-2.pool.jsonl." in done.stderr
     assert (words / JOURNAL).read_bytes() == before
     told = answer(words, "q\n", "--seed", "7", "--labels", JOURNAL, "--out", "x-2.pool.jsonl")
@@ -225,7 +225,7 @@ def test_a_journal_of_another_file_is_a_conflict(words: Path) -> None:
     whole.take(range(119)).save(words / "x.parquet")
     done = run(*ASK, answers="q\n", folder=words)
     assert done.returncode == 4
-    assert f"{JOURNAL} is of another pick: x.parquet has other items or other predictions" in done.stderr
+    assert f"{JOURNAL} belongs to another pick: x.parquet has other items or other predictions" in done.stderr
     assert f"remove {JOURNAL} if its answers are not needed" in done.stderr
     assert len(lines(words)) == 2
 
@@ -246,7 +246,7 @@ def test_a_torn_last_line_is_dropped_with_a_remark(words: Path, cut: int) -> Non
     whole = (words / JOURNAL).read_bytes()
     (words / JOURNAL).write_bytes(whole[:-cut])
     done = run(*ASK, "--json", answers=typed(names[3:]), folder=words)
-    assert f"{JOURNAL}: the last line was not whole, as after a crash. It was dropped." in done.stderr
+    assert f"{JOURNAL}: the last line was incomplete, as after a crash. It was dropped." in done.stderr
     assert json.loads(done.stdout)["standing"] == document_of(words)["standing"]
     assert labels(words) == names
 

@@ -126,7 +126,7 @@ def test_a_spent_budget_leaves_slices_for_later(tickets: Path) -> None:
 
 
 def answer_some(folder: Path, count: int, *more: str) -> dict[str, Any]:
-    """Answer so many questions with the first class, then quit."""
+    """Answer that many questions with the first class, then quit."""
     return table(folder, "asked.csv", *GOAL, *more, answers="1\n" * count + "q\n")
 
 
@@ -149,7 +149,7 @@ def test_other_slices_than_those_of_the_journal_are_a_conflict(tmp_path: Path) -
     run("pick", "plain.csv", "--fields", "language", *GOAL, folder=tmp_path, answers="1\nq\n")
     done = run("pick", "plain.csv", *GOAL, "--slice", "language", folder=tmp_path, answers="q\n")
     assert done.returncode == 4
-    assert "it was begun without --slice" in done.stderr
+    assert "it was started without --slice" in done.stderr
 
 
 def test_the_report_of_answers_and_of_decisions_has_the_table(tmp_path: Path, tickets: Path) -> None:

@@ -261,7 +261,7 @@ class TestLabel:
 
 
 class TestTellAndShow:
-    """What is said of a pool is true of a pool."""
+    """What is said about a pool is true of a pool."""
 
     def test_a_label_nobody_asked_for_is_learned_and_the_words_say_so(self, folder: Path) -> None:
         done = call(folder, "tell", "tickets", "item 7", "ham")
@@ -272,7 +272,7 @@ class TestTellAndShow:
         assert document(folder, "best", "tickets")["pick"] is not None
         best = call(folder, "best", "tickets").stdout
         assert "No label is known yet" not in best
-        assert "120 items in the pool; labels: 0 bought, 0 awaited, 0 skipped, 1 known without asking." in best
+        assert "120 items in the pool; labels: 0 bought, 0 waiting, 0 skipped, 1 known without asking." in best
 
     def test_a_label_that_was_asked_for_is_new(self, folder: Path) -> None:
         number = str(opened(folder).pending(1)[0].id)

@@ -103,7 +103,7 @@ def test_a_person_labels_a_stream_with_costs_and_goes_on_without_naming_them(fol
     for other in (("--loss", "accuracy"), ("--label-noise", "0.1")):
         refused = call(folder, "pick", "bare.csv", "--as", "stream", *other, typed="q\n")
         said = " ".join(refused.stderr.split())
-        assert (refused.returncode, f"Leave {other[0]} out to go on" in said) == (4, True), said
+        assert (refused.returncode, f"Leave {other[0]} out to continue" in said) == (4, True), said
 
 
 def test_the_command_that_repeats_a_pick_gives_the_same_pick(folder: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_journal_keeps_its_costs_and_refuses_others(folder: Path) -> None:
         ("--label-noise", "0.1"),
     ):
         refused = call(folder, "pick", "bare.csv", *other, typed="q\n")
-        assert (refused.returncode, f"Leave {other[0]} out to go on" in " ".join(refused.stderr.split())) == (
+        assert (refused.returncode, f"Leave {other[0]} out to continue" in " ".join(refused.stderr.split())) == (
             4,
             True,
         )

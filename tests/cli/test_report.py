@@ -1,4 +1,5 @@
-"""`modelpicker report`: of a campaign, and of every file that `pick` writes; what is no pick is said to be none."""
+"""`modelpicker report`: of a campaign, and of every file that `pick` writes; what is not a pick is said to be
+none."""
 
 import json
 import re

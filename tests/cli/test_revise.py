@@ -79,5 +79,5 @@ def test_finishing_withdraws_what_waits_and_going_on_brings_it_back(tmp_path: Pa
 def test_what_was_so_already_is_not_called_a_change(tmp_path: Path) -> None:
     begin(tmp_path)
     done = call(tmp_path, "revise", "tickets", "--no-finished")
-    assert done.stdout.startswith("Nothing changed: it was so already. ")
+    assert done.stdout.startswith("Nothing changed: the settings were like this already. ")
     assert document(tmp_path, "revise", "tickets", "--no-finished", "--pause")["revised"] == ["paused"]

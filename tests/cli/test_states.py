@@ -245,7 +245,7 @@ FAILURES: dict[str, tuple[tuple[str, ...], str, int]] = {
     "a file that is not there": (("pick", "nowhere.csv"), "NotFoundError", 3),
     "a campaign that is not there": (("best", "nobody", "--storage", "sqlite:///none.db"), "NotFoundError", 3),
     "an option that there is not": (("pick", "digits", "--colour", "red"), "UsageError", 2),
-    "a value that makes no sense": (("pick", "digits", "--confidence", "7"), "UsageError", 2),
+    "a value that is not valid": (("pick", "digits", "--confidence", "7"), "UsageError", 2),
     "an argument that is missing": (("pick",), "UsageError", 2),
     "a verb that there is not": (("pcik",), "UsageError", 2),
 }
@@ -315,8 +315,8 @@ def test_answers_of_other_items_are_refused(tmp_path: Path) -> None:
     whole.take(range(len(whole))[::-1]).save(tmp_path / "turned.parquet")
     whole.take(range(1, len(whole))).save(tmp_path / "fewer.parquet")
     for name, labels, match in (
-        ("turned", "known.jsonl", "is of other items"),
-        ("fewer", "known.jsonl", "is of another file: its items are 300"),
+        ("turned", "known.jsonl", "belongs to other items"),
+        ("fewer", "known.jsonl", "belongs to another file: its items are 300"),
     ):
         done = run("pick", f"{name}.parquet", "--labels", labels, folder=tmp_path)
         assert (done.returncode, match in done.stderr) == (1, True), done.stderr

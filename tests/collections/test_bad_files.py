@@ -73,7 +73,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "utf-16": ("x.csv", "a,b\n0,1\n".encode("utf-16"), "text in UTF-16"),
     "binary": ("x.csv", b"a,b\n\0\0\0\0", "a binary file"),
     "parquet called csv": ("x.csv", GOOD_PARQUET, "ends in .csv, but by its first bytes it is a Parquet file"),
-    "csv called parquet": ("x.parquet", b"a,b\n0,1\n", "ends in .parquet, but by its first bytes it is no Parquet file"),
+    "csv called parquet": ("x.parquet", b"a,b\n0,1\n", "ends in .parquet, but by its first bytes it is not a Parquet file"),
     "truncated parquet": ("x.parquet", GOOD_PARQUET[:-30], "is damaged or cut short"),
     "parquet with a hole": ("x.parquet", GOOD_PARQUET[:4] + bytes(60) + GOOD_PARQUET[64:], "is damaged or cut short"),
     "fraction in parquet": ("x.parquet", parquet_bytes(a=[0.0, 0.25], b=[1, 1]), 'row 2, column "a": 0.25 is not a class'),
@@ -83,13 +83,13 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "csv called arrow": ("x.arrow", b"a,b\n0,1\n", "is damaged or cut short"),
     "truncated arrow": ("x.arrow", b"ARROW1\0\0" + b"xx", "is damaged or cut short"),
     "no json": ("x.jsonl", b'{"a": 1, "b": 2}\n{"a": 1, "b":\n', "row 2: this line is not JSON"),
-    "json array": ("x.jsonl", b"[1, 2]\n", "first line is no object"),
-    "json number line": ("x.jsonl", b'{"a": 1, "b": 2}\n17\n', "row 2: 17 is no object"),
+    "json array": ("x.jsonl", b"[1, 2]\n", "first line is not an object"),
+    "json number line": ("x.jsonl", b'{"a": 1, "b": 2}\n17\n', "row 2: 17 is not an object"),
     "mixed json": ("x.jsonl", b'{"a": 1, "b": 2}\n{"a": "x", "b": 2}\n', 'row 2, column "a": \'x\' is a string, but row 1'),
     "long form twice": ("x.csv", b"item,model,prediction\n1,a,0\n1,b,1\n1,a,1\n", "row 3: model 'a' answers item '1' again, as in row 1"),
     "long form without item": ("x.csv", b"item,model,prediction\n1,a,0\n,b,1\n", 'row 2, column "item": empty'),
     "long form, two truths": ("x.csv", b"item,model,prediction,label\n1,a,0,0\n1,b,1,1\n", 'row 2, column "label": 1, but an earlier row'),
-    "unknown ending": ("x.xlsx", b"PK\x03\x04", "it is no workbook of Excel"),
+    "unknown ending": ("x.xlsx", b"PK\x03\x04", "it is not a workbook of Excel"),
     "no ending": ("x", b"a,b\n", "no ending is not known. Endings that can be read are .csv"),
     "npz that is none": ("x.npz", b"a,b\n0,1\n", "no zip archive"),
     "truncated npz": ("x.npz", npz_bytes(predictions=np.zeros((50, 2)))[:-40], "damaged or cut short"),
@@ -106,7 +106,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "pickled npy": ("x.npy", npy_bytes(TRAP), "pickled Python objects, which are never loaded"),
     "bare pickle": ("x.npy", pickle.dumps(Trap()), "not a NumPy array by its first bytes"),
     "header promises more": ("x.npy", npy_bytes(np.zeros((1000, 1000)))[:5000], "cut short: its header promises 8,000,000 bytes"),
-    "header of nonsense": ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': boom} ", "header that makes no sense"),
+    "header of nonsense": ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': boom} ", "header that is not valid"),
     "future version": ("x.npy", b"\x93NUMPY\x09\x00", "not known here"),
     "unclosed quote": ("x.csv", b'a,b\n1,2\n1,"x\n1,2\n3,4\n', "row 2: a quotation mark is opened and never closed"),
     "scores": ("x.csv", b"a,b\n0.123,0.5\n0.2,0.7\n", 'row 1, column "a": 0.123 is a score, not a class'),
@@ -115,7 +115,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "half floats": ("x.parquet", parquet_bytes(a=pa.array(np.array([2.5], np.float16)), b=[1]), "x.parquet"),
     "deep json": ("x.jsonl", b'{"a": ' + b"[" * 200_000 + b"\n", "x.jsonl"),
     "no text": ("x.npz", npz_bytes(predictions=np.frombuffer(b"\xff" * 16, "<U1").reshape(2, 2)), "no text"),
-    "bytes that are no text": ("x.npz", npz_bytes(predictions=np.array([[b"\xff", b"a"]])), "not written in UTF-8"),
+    "bytes that are not text": ("x.npz", npz_bytes(predictions=np.array([[b"\xff", b"a"]])), "not written in UTF-8"),
     "two-line name": ("x.jsonl", b'{"a\\nb": 0.5, "c": 1}\n', 'column "a\\nb": 0.5 is not a class'),
 }  # fmt: skip
 
@@ -306,7 +306,7 @@ def test_pipes_and_impossible_names_are_refused_at_once(tmp_path: Path) -> None:
 def test_headers_of_nonsense(tmp_path: Path, header: str) -> None:
     path = tmp_path / "x.npy"
     path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-    with pytest.raises(mp.InputError, match=r"x\.npy has a header that makes no sense"):
+    with pytest.raises(mp.InputError, match=r"x\.npy has an invalid header"):
         mp.load_collection(path)
 
 

@@ -207,7 +207,7 @@ def test_a_picker_of_other_models_refuses_a_collection() -> None:
         mp.run_stream(mp.ModelPicker(["b", "a"]), collection)
     with pytest.raises(mp.InputError, match="labels of its own"):
         mp.run_stream(mp.ModelPicker(["a", "b"]), collection, collection.labels)
-    with pytest.raises(mp.InputError, match="None is no table"):
+    with pytest.raises(mp.InputError, match="None is not a table"):
         mp.run_stream(mp.ModelPicker(["a", "b"]), collection.predictions)
 
 

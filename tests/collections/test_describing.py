@@ -1,4 +1,4 @@
-"""What is said of a collection, against counts made by hand and by brute force."""
+"""What is said about a collection, against counts made by hand and by brute force."""
 
 from pathlib import Path
 

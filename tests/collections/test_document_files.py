@@ -93,7 +93,7 @@ def test_numbers_in_a_sheet_are_classes(tmp_path: Path) -> None:
 def test_a_sheet_that_is_none_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "x.xlsx"
     path.write_text(CSV)
-    with pytest.raises(mp.InputError, match="it is no workbook of Excel"):
+    with pytest.raises(mp.InputError, match="it is not a workbook of Excel"):
         mp.load_collection(path)
     with pytest.raises(mp.InputError, match="its first sheet is empty"):
         mp.load_collection(sheet(path, []))
@@ -102,10 +102,10 @@ def test_a_sheet_that_is_none_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "complaint"),
     [
-        ([1], "row 1: 1 is no object"),
+        ([1], "row 1: 1 is not an object"),
         ({"a": [1, 2], "b": [1]}, "column 'b' has 1 cells, but column 'a' has 2"),
         ({"columns": ["a"], "data": [[1, 2]]}, 'row 1: .* one cell per name in "columns"'),
-        ("text", "is no table"),
+        ("text", "is not a table"),
         ([], "has no rows"),
         ([{"a": "x"}, {"a": 1}], 'row 2, column "a": 1 is a number'),
     ],

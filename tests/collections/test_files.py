@@ -501,7 +501,7 @@ def test_a_large_file_that_changes_while_it_is_read_is_noticed(
     [
         ({"source": None}, "pass the path of a file"),
         ({"source": "digits", "labels": [1, 2]}, "has 2 labels, but there are 1,497 items"),
-        ({"source": "digits", "labels": 7}, "is no column"),
+        ({"source": "digits", "labels": 7}, "is not a column"),
         ({"source": "digits", "models": "tree"}, "pass a list of names"),
         ({"source": "digts"}, "Did you mean digits"),
     ],

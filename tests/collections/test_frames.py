@@ -183,7 +183,7 @@ def test_labels_of_their_own_come_in_any_form(tmp_path: Path) -> None:
     ("source", "message"),
     [
         ({"a": [1, 2], "b": [1]}, "column 'a' has 2 values, but 'b' has 1"),
-        ({"a": "spam", "b": "ham"}, "column 'a': 'spam' is no column"),
+        ({"a": "spam", "b": "ham"}, "column 'a': 'spam' is not a column"),
         ({"a": [1, "x"], "b": [1, 2]}, "column 'a' cannot be read"),
         ({}, "has no columns"),
         ({"a": [], "b": []}, "no rows"),

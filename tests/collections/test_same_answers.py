@@ -121,6 +121,13 @@ def test_a_label_that_is_near_two_answers_is_the_nearest() -> None:
     assert SameAnswers(1.0).find("9", ["1", "2"]) == "9"
 
 
+def test_a_label_that_a_model_said_is_right_for_that_model_though_another_group_is_nearer() -> None:
+    rows = [["1.000", "1.008", "1.011"]] * 3
+    found = mp.merge_answers(mp.ModelCollection(rows, ["1.008", "1.011", "1.006"]), 0.01)
+    assert [found.classes[code] for code in found.labels.tolist()] == ["1.000", "1.011", "1.000"]  # type: ignore[union-attr]
+    assert (found.predictions[:, 0] == found.predictions[:, 1]).all()
+
+
 def test_a_file_of_numbers_is_read_with_a_tolerance(tmp_path: Path) -> None:
     file = tmp_path / "sums.csv"
     file.write_text("id,a,b,label\n1,3.14,3.141,3.1415\n2,2.5,2.6,2.5\n3,1,1.0,2\n")

@@ -15,7 +15,7 @@ ITEMS = 400
 
 
 def rows(good: int, *, labelled: int = ITEMS, seed: int = 0) -> dict[str, list[Any]]:
-    """Items on which prod is right on 320, and new on `good`; so many of them, at random, have labels."""
+    """Items on which prod is right on 320, and new on `good`; that many of them, at random, have labels."""
     random = np.random.default_rng(seed)
     label = random.choice(["a", "b"], ITEMS).tolist()
     other = {"a": "b", "b": "a"}

@@ -50,7 +50,7 @@ def test_after_all_calls_the_best_model_is_named() -> None:
     ("level", "calls", "labels"), [(0.5, 4.0, 2.0), (1.0, 6.0, 2.5), (1.1, math.inf, math.inf)]
 )
 def test_a_share_is_reached_when_it_is_never_lost_again(level: float, calls: float, labels: float) -> None:
-    """One file is right from 2 calls on but for its word at 3; the other from 6 on. The first has ended at 4."""
+    """One file is right from 2 calls on except for its word at 3; the other from 6 on. The first has ended at 4."""
     one = Course(np.array([2, 3, 4]), np.array([1, 2, 3]), np.array([True, False, True]))
     other = Course(np.array([2, 4, 6]), np.array([1, 1, 2]), np.array([False, False, True]))
     assert reached([one, other], level) == (calls, labels)

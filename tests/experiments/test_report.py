@@ -196,7 +196,7 @@ def test_factors_where_somebody_never_gets_there(results: mp.Results) -> None:
     assert factor({"a": good}, "a", 0.9).rival is None
     with pytest.raises(mp.InputError, match="was not compared"):
         results.factor(0.9)
-    with pytest.raises(mp.InputError, match="is no probability"):
+    with pytest.raises(mp.InputError, match="is not a probability"):
         results.labels_needed(90)
     with pytest.raises(mp.InputError, match="there is no row of 'magic' at 20"):
         results.row("magic", 20)

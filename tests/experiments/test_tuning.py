@@ -151,7 +151,7 @@ def test_methods_that_make_no_sense_are_refused() -> None:
         Method("odd", mp.ModelPicker, search=(1.0, 0.5))
     with pytest.raises(mp.InputError, match="pass 0 < low < high"):
         Method("odd", mp.ModelPicker, search=(1.0, 2.0, 3.0))  # type: ignore[arg-type]
-    with pytest.raises(mp.InputError, match="is no name"):
+    with pytest.raises(mp.InputError, match="is not a name"):
         Method(5, mp.ModelPicker)  # type: ignore[arg-type]
     with pytest.raises(mp.InputError, match="does not take its options"):
         Method("odd", mp.ModelPicker, options={"colour": 3}).make(3, 2, 1.0)

@@ -10,7 +10,7 @@ import modelpicker as mp
 from modelpicker.encoding import ClassName
 
 Said = Callable[[dict[str, Any]], Any]
-"""What a person says of the mark of a task: a class, grades by answer, the better answer, or None."""
+"""What a person says about the mark of a task: a class, grades by answer, the better answer, or None."""
 MODELS = ["ada", "ben"]
 ANSWERS = [["Paris", "Lyon"], ["=SUM(A1)", "Rome"], ["Oslo", "Bergen"], ["Bonn", "Berlin"]]
 CLASSES = [["spam", "ham"], ["ham", "spam"], ["spam", "ham"], ["ham", "spam"]]

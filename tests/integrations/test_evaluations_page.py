@@ -21,7 +21,7 @@ COMMANDS = sorted(set(re.findall(r"^modelpicker (.+)$", PAGE.read_text(), re.MUL
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All files that the page speaks of."""
+    """All files that the page is about."""
     folder = tmp_path_factory.mktemp("page")
     files.promptfoo_results(folder / "results.json")
     files.lm_eval_folder(folder / "out")

@@ -116,5 +116,5 @@ def test_splits_and_streams_of_datasets_are_refused_with_what_to_pass() -> None:
         mp.pick(datasets.DatasetDict({"test": one}))
     with pytest.raises(mp.InputError, match="without streaming=True"):
         mp.pick(one.to_iterable_dataset())
-    with pytest.raises(mp.InputError, match="is no collection"):
+    with pytest.raises(mp.InputError, match="is not a collection"):
         to_dataset([[1]])  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ NAMES = [f"mockllm/{name}" for name in ACCURACY]
 
 
 def mock(name: str, calls: dict[str, int], fails_on: str = "") -> Model:
-    """A model that is right on so many of a hundred questions, always the same ones."""
+    """A model that is right on that many of a hundred questions, always the same ones."""
 
     def answer(messages: Any, *_: Any) -> ModelOutput:
         question = messages[-1].text
@@ -91,10 +91,27 @@ def test_beaten_models_are_no_longer_run_and_the_winner_is_the_same(tmp_path: Pa
     assert any(reason and reason.startswith("mockllm/awful is beaten by") for reason in reasons)
 
 
-def test_epochs_are_refused(tmp_path: Path) -> None:
-    logs, calls = run(StopBeatenModels(NAMES[::2]), tmp_path, ("good", "awful"), samples=5, epochs=2)
-    assert "the task has 2 epochs" in errors(logs)
-    assert calls == {}
+def test_with_several_epochs_the_first_decides_and_beaten_models_are_not_run_in_the_others(tmp_path: Path) -> None:
+    stop, once = StopBeatenModels(NAMES, tolerance=0.1), StopBeatenModels(NAMES, tolerance=0.1)
+    logs, calls = run(stop, tmp_path, epochs=2)
+    run(once, tmp_path)
+    assert [log.status for log in logs] == ["success"] * 3
+    assert (stop.model, stop.certified) == (once.model, once.certified) == ("mockllm/good", True)
+    assert sum(calls.values()) == stop.calls < 180
+    assert stop.document()["calls_saved"] == 720 - stop.calls
+
+
+def test_models_that_are_still_in_the_race_run_in_all_epochs(tmp_path: Path) -> None:
+    stop = StopBeatenModels(NAMES[::2], tolerance=0.01)
+    logs, calls = run(stop, tmp_path, ("good", "awful"), samples=8, epochs=3)
+    assert [log.status for log in logs] == ["success"] * 2
+    assert not stop.certified
+    assert calls == {"good": 24, "awful": 24}
+    assert (stop.document()["samples"], stop.document()["calls_saved"]) == (8, 0)
+    again = StopBeatenModels(NAMES[::2], tolerance=0.01)
+    for log in logs:
+        again.add_log(log)
+    assert again.calls == 48
 
 
 @pytest.mark.parametrize(

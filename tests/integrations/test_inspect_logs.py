@@ -174,7 +174,7 @@ def test_two_tasks_are_chosen_by_name(tmp_path: Path) -> None:
 def test_a_zip_that_is_no_log_is_an_error(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.eval", "w") as archive:
         archive.writestr("a.txt", "a")
-    with pytest.raises(mp.InputError, match="is no log of inspect_ai"):
+    with pytest.raises(mp.InputError, match="is not a log of inspect_ai"):
         mp.load_collection(tmp_path / "x.eval")
 
 

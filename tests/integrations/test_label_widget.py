@@ -67,6 +67,57 @@ def test_answers_can_be_used_again() -> None:
     assert again.pick.skipped == 1
 
 
+def test_a_journal_keeps_every_answer_and_the_next_widget_goes_on(tmp_path: Path) -> None:
+    journal = tmp_path / "mails.pool.jsonl"
+    widget = LabelWidget(MAILS, journal=journal)
+    for _ in range(4):
+        pressed(widget, item=widget.item, label="ham")
+    pressed(widget, item=widget.item, label=None)
+    pressed(widget, undo=True)
+    again = LabelWidget(MAILS, journal=journal)
+    assert (again.item, again.labels) == (widget.item, widget.labels)
+    assert len(again.labels) == 4
+    assert mp.load_collection(saved(tmp_path), journal).labelled == 4
+    pressed(again, item=again.item, label="spam")
+    pressed(widget, item=widget.item, label="ham")
+    assert "has other answers by now" in widget.shown["error"]
+    assert len(widget.labels) == 4
+    with pytest.raises(mp.ConflictError, match="other items or other predictions"):
+        LabelWidget(MAILS.take(range(10)), journal=journal)
+    with pytest.raises(mp.ConflictError, match="Pass the options that it was begun with"):
+        LabelWidget(MAILS, journal=journal, seed=8)
+    with pytest.raises(mp.InputError, match="leave labels out"):
+        LabelWidget(MAILS, journal=journal, labels=widget.labels)
+
+
+def saved(folder: Path) -> Path:
+    MAILS.save(folder / "mails.parquet")
+    return folder / "mails.parquet"
+
+
+def test_an_answer_that_cannot_be_written_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    widget = LabelWidget(MAILS, journal=tmp_path / "mails.pool.jsonl")
+    pressed(widget, item=widget.item, label="ham")
+    item = widget.item
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("modelpicker.campaigns.pool_journal.os.fsync", full)
+        pressed(widget, item=item, label="ham")
+    assert "No space left" in widget.shown["error"]
+    assert (widget.item, len(widget.labels)) == (item, 1)
+    pressed(widget, item=item, label="ham")
+    assert len(LabelWidget(MAILS, journal=tmp_path / "mails.pool.jsonl").labels) == 2
+
+
+@pytest.mark.parametrize("loss", ["grades", "preference"])
+def test_what_the_widget_cannot_ask_for_is_refused(loss: str) -> None:
+    with pytest.raises(mp.InputError, match="the widget asks for classes"):
+        LabelWidget(MAILS, loss=loss)
+
+
 def test_a_double_click_counts_once_and_a_budget_ends_it() -> None:
     widget = LabelWidget(MAILS, budget=2)
     item = widget.item

@@ -111,9 +111,9 @@ def test_a_version_that_the_registry_does_not_have_is_refused(store: Any) -> Non
 def test_wrong_versions_are_refused_before_anything_is_moved() -> None:
     with pytest.raises(mp.InputError, match="the pick is 'bert', which is not among"):
         move_alias(PICK, {"other": "models:/mails/1"})
-    with pytest.raises(mp.InputError, match="'champion', of model 'bert', is no registered version"):
+    with pytest.raises(mp.InputError, match="'champion', of model 'bert', is not a registered version"):
         move_alias(PICK, {"bert": "champion"})
-    with pytest.raises(mp.InputError, match="is no pick"):
+    with pytest.raises(mp.InputError, match="is not a pick"):
         log_pick("bert")  # type: ignore[arg-type]
 
 

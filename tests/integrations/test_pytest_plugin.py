@@ -2,7 +2,7 @@
 
 from importlib.metadata import entry_points
 
-import pyarrow  # a run inside this process would import its C code anew, which it refuses
+import pyarrow  # a run inside this process would import its C code again, which it refuses
 import pytest
 
 import modelpicker.evaluations

@@ -238,7 +238,7 @@ def test_items_that_a_model_was_not_run_on_are_kept_and_counted(tmp_path: Path) 
     pick = mp.pick(source)
     assert pick.model == "org/good"
     assert pick.certificate is not None
-    assert pick.certificate.gap > 0.5  # what bad would have said of two thirds of the items, nobody knows
+    assert pick.certificate.gap > 0.5  # what bad would have said about two thirds of the items, nobody knows
     shown = run("collections", "show", source)
     assert "org/bad" in shown.stdout
     assert "40" in shown.stdout
@@ -266,7 +266,7 @@ def test_errors_may_count_as_not_run(tmp_path: Path) -> None:
     rows[5] |= {"failureReason": 2, "error": "timeout", "score": 0, "success": False, "response": {}}
     found = mp.load_collection(files.promptfoo_results(tmp_path / "results.json", rows), missing="not-run")
     assert found.predictions[5].tolist()[0] == mp.NOT_RUN
-    assert any("1 answers are errors: nothing is known of the model there" in note for note in found.notes)
+    assert any("1 answers are errors: nothing is known about the model there" in note for note in found.notes)
 
 
 def test_results_of_other_items_are_an_error(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def run(site: Path, *arguments: str) -> tuple[str, list[str]]:
-    """What a Python process writes to standard output, and what it says of compiling on standard error."""
+    """What a Python process writes to standard output, and what it says about compiling on standard error."""
     done = subprocess.run(
         [sys.executable, *arguments],
         env={"PATH": os.environ["PATH"], "HOME": str(site), "PYTHONPATH": str(site)},

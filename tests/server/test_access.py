@@ -235,7 +235,7 @@ def test_the_table_of_roles_has_every_route(guarded: Guarded) -> None:
 
 @pytest.mark.parametrize("route", MAY)
 def test_every_role_may_do_what_it_is_for_and_nothing_else(guarded: Guarded, route: str) -> None:
-    """Campaigns that are not there tell who is let in, and that others learn nothing of them."""
+    """Campaigns that are not there tell who is let in, and that others learn nothing about them."""
     method, _, path = route.partition(" ")
     path = path.format(name="nowhere", id=0, model="alpha-model")
     body: object = {} if method in ("POST", "PATCH") else None

@@ -129,7 +129,7 @@ def test_a_campaign_is_described_with_what_it_was_made_with(server: Running, api
         "state": {
             "name": "running",
             "title": "Running",
-            "reason": "No item has come yet.",
+            "reason": "There are no items yet.",
             "next": "Add items with the models' predictions.",
             "takes_items": True,
         },

@@ -20,7 +20,7 @@ MODELS = ["ant", "bee", "cat"]
 
 @pytest.fixture(autouse=True)
 def no_time_to_lose(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What breaks here is mended at once."""
+    """What breaks here is repaired at once."""
     monkeypatch.setattr(transport, "LONGEST_PAUSE", 0.01)
 
 

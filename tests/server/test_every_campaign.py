@@ -40,7 +40,7 @@ def make(request: pytest.FixtureRequest, server: Running, tmp_path: Path) -> Mak
 
 @pytest.fixture
 def campaign(make: Make) -> AnyCampaign:
-    """Two queries wait, "first" and 1; the third round is no query."""
+    """Two queries wait, "first" and 1; the third round is not a query."""
     made = make(**ALWAYS)
     made.ask_many([SPLIT, SPLIT, ["no"] * 3], items=[{"text": "a"}, None, None], keys=["first", "second", "third"])
     return made

@@ -59,7 +59,7 @@ def test_a_file_is_kept_and_asked_about_as_the_library_does(server: Running, nam
     assert send(server, name, file).json() == {"rounds": 0, "known": 0, "queries": 0, "waiting": ITEMS}
     described = server.get(f"/campaigns/{name}").json()
     assert described["waiting_items"] == {"tickets.csv": ITEMS}
-    assert described["state"]["reason"] == f"{ITEMS} items of tickets.csv wait to be asked about."
+    assert described["state"]["reason"] == f"{ITEMS} items of tickets.csv have not been asked about yet."
     assert send(server, name, file).json() == {"rounds": 0, "known": ITEMS, "queries": 0, "waiting": 0}
     labels = label(server, name)
     here = mp.create_campaign(f"memory://{name}", name, models=MODELS)

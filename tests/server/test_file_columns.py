@@ -74,7 +74,7 @@ def test_what_cannot_be_read_as_guessed_is_told_and_not_refused(server: Running)
         ({"ant": "king"}, "'ant' cannot be 'king'"),
         ({"ant": ["model"]}, "'ant' cannot be"),
         ({"id": "id", "question": "id"}, "cannot both be the id"),
-        ("{", "columns is no JSON"),
+        ("{", "columns is not JSON"),
         ("[]", "send an object"),
         ("x" * 5001, "5000"),
     ],

@@ -20,7 +20,7 @@ MODELS = ["ant", "bee", "cat", "dog"]
 
 
 def together(url: str, *makes: Callable[[CommitQueue], Any], commits: int = 1) -> list[Any]:
-    """What comes of changes that wait while another is under way: they go to disk in one commit, or so many."""
+    """What comes of changes that wait while another is under way: they go to disk in one commit, or that many."""
 
     async def run() -> list[Any]:
         queues = CommitQueues(url, Metrics(), BackgroundCompiler())
@@ -109,7 +109,7 @@ def test_labels_see_the_rounds_of_their_own_commit(url: str) -> None:
 def test_a_change_that_fails_half_way_is_undone_and_the_others_are_not(
     url: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transactions, "FEW_EVENTS", few)  # what is known of the campaign is lost with the change
+    monkeypatch.setattr(transactions, "FEW_EVENTS", few)  # what is known about the campaign is lost with the change
     campaign = mp.create_campaign(url, "group", models=MODELS)
     queries = [made.id for made in (campaign.ask([0, 1, 1, 0]) for _ in range(200)) if made.query][:3]
     first, second, third = queries

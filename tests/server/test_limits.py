@@ -1,4 +1,4 @@
-"""What is too large, too slow, or makes no sense: every answer is a problem, and nobody else is held up."""
+"""What is too large, too slow, or is not valid: every answer is a problem, and nobody else is held up."""
 
 import gzip
 import io
@@ -58,7 +58,7 @@ def in_chunks(path: str, *chunks: bytes, **headers: str) -> bytes:
 
 
 def of_size(size: int) -> bytes:
-    """A round of exactly so many bytes."""
+    """A round of exactly that many bytes."""
     start, end = b'{"predictions":["x","y"],"item":{"text":"', b'"}}'
     return start + b"a" * (size - len(start) - len(end)) + end
 
@@ -335,7 +335,7 @@ def test_files_are_served_whole(server: Running, part: str) -> None:
     assert answer.body == send(server, head("/static/main.js")).body
 
 
-# Requests that are no HTTP, or two things at once.
+# Requests that are not HTTP, or two things at once.
 
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -695,6 +695,8 @@ def repeated(text: str, rows: int, column: str = "ant") -> bytes:
         ("a.zip", zipped(b"x", "a/b.txt"), 422),
         ("a.zip", zipped(b"\0" * 5_000_000, "a/b.txt"), 413),
         ("a.zip", zipped(zipped(b"\0" * 5_000_000, "header.json"), "a/b.eval"), 413),
+        ("a.zip", zipped(b"ant,bee\nx,y\n", "a/b.csv"), 422),
+        ("a.zip", zipped(parquet(10_000), "a/b.parquet"), 422),
         ("a.zip", zipped(b"x", "../../b.json"), 422),
         ("a.zip", zipped(b"x", "/etc/b.json"), 422),
         ("a.zip", zipped(b"x", "..\\b.json"), 422),

@@ -1,4 +1,4 @@
-"""What the server logs: a line an event, which nobody outside can forge, and nothing secret."""
+"""What the server logs: one line per event, which nobody outside can forge, and nothing secret."""
 
 import io
 import json

@@ -100,7 +100,7 @@ def settled(url: str) -> None:
     """Wait until the server has looked around for the first time: what comes from here on is news."""
     box = outbox.Outbox(open_storage(url))
     mp.create_campaign(url, "the first", models=["a", "b"])
-    wait_until(lambda: known(box) >= 2)  # that it has begun, and this campaign
+    wait_until(lambda: known(box) >= 2)  # that it has started, and this campaign
 
 
 def known(box: outbox.Outbox) -> int:
@@ -265,3 +265,9 @@ def test_logs_do_not_show_the_secret_part_of_an_address() -> None:
     target = WebhookTarget.parse("https://hooks.slack.com/services/T1/B2/secret")
     assert target.form == "slack"
     assert "secret" not in target.shown
+
+
+def test_the_name_of_a_model_is_no_command_in_slack() -> None:
+    target = WebhookTarget.parse("slack+https://chat.example.org/hooks/1")
+    body = json.loads(target.body({"text": "mails: <!channel> & <https://x|y> is picked"}))
+    assert body == {"text": "mails: &lt;!channel&gt; &amp; &lt;https://x|y&gt; is picked"}

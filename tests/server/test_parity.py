@@ -140,7 +140,7 @@ def pages(get: Callable[..., Any]) -> Iterator[dict[str, Any]]:
 
 
 class Chance:
-    """Somebody who does all kinds of things, some of which make no sense."""
+    """Somebody who does all kinds of things, some of which are not valid."""
 
     def __init__(self, twins: Twins, classes: list[int | str], seed: int) -> None:
         self.twins, self.classes, self.draw = twins, classes, random.Random(seed)

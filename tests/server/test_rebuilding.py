@@ -21,7 +21,7 @@ SEED = 77
 
 
 class Gate:
-    """Where a campaign that learns anew waits, on the thread that does so, until it is let through."""
+    """Where a campaign that is rebuilt waits, on the thread that does so, until it is let through."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.patch = patch

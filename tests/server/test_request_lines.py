@@ -1,4 +1,4 @@
-"""Request lines that no client would send: each is answered, and nothing is read after what is no HTTP."""
+"""Request lines that no client would send: each is answered, and nothing is read after what is not HTTP."""
 
 import random
 import re

@@ -65,7 +65,7 @@ def _configuration(phases: Sequence[str], examples: int) -> dict[str, Any]:
             },
             "stateful": {"enabled": "stateful" in phases},
         },
-        # What fits the description may still make no sense: a class that is none, a file that is not what it says.
+        # What fits the description may still are not valid: a class that is none, a file that is not what it says.
         "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "404", "409", "415", "422"]}},
     }
 
@@ -152,7 +152,7 @@ def test_no_request_gets_an_answer_that_is_not_described(busy: Running, tag: str
 
 
 def _only_beginning(server: Running, kind: str, examples: int) -> BaseSchema:
-    """How a campaign is begun with one kind of body, as if there were no other."""
+    """How a campaign is started with one kind of body, as if there were no other."""
     document: dict[str, Any] = server.http.get(f"{API}/openapi.json").json()
     operation = document["paths"][CAMPAIGNS]["post"]
     operation["requestBody"]["content"] = {kind: operation["requestBody"]["content"][kind]}
@@ -173,7 +173,7 @@ def test_a_campaign_is_begun_with_settings_or_with_a_file_as_described(
     run = Run(_only_beginning(busy, kind, examples))
     assert run.faults == []
     assert set(run.checks) >= ALWAYS
-    assert run.done[f"POST {CAMPAIGNS}"] > 0, "none was begun"
+    assert run.done[f"POST {CAMPAIGNS}"] > 0, "none was started"
 
 
 @pytest.mark.parametrize("scenarios", [10, pytest.param(500, marks=pytest.mark.slow)], ids=["few", "many"])

@@ -20,7 +20,7 @@ def described(server: Running) -> dict[str, Any]:
 
 
 def check(found: dict[str, Any], option: Option) -> None:
-    """A document says what an option says of itself."""
+    """A document says what an option says about itself."""
     assert (found["name"], found["title"], found["help"]) == (option.name, option.label, option.help)
     assert (found["low"], found["high"]) == (option.low, option.high)
     assert (found["above"], found["below"]) == (option.above, option.below)

@@ -92,11 +92,11 @@ def test_a_later_start_allows_a_larger_lead() -> None:
         ([[0, 1], [1, 1]], [0], "1 labels for 2 items"),
         ([[0, 1], [1, 1]], [0, -1], "labels: 1 are missing (-1); leave the items out"),
         ([[0, 1], [1, 1]], None, "labels: there are none"),
-        ([[0, -2], [1, 1]], [0, 1], "-2 is no class code"),
-        ([[0, np.nan], [1, 1]], [0, 1], "nan is no class code"),
-        ([[0, 0.5], [1, 1]], [0, 1], "0.5 is no class code"),
-        ([[0, 1], [1, 1]], [0, np.nan], "labels: nan is no class code"),
-        ([["a", "b"], ["a", "a"]], [0, 1], "is no class code; pass integers"),
+        ([[0, -2], [1, 1]], [0, 1], "-2 is not a class code"),
+        ([[0, np.nan], [1, 1]], [0, 1], "nan is not a class code"),
+        ([[0, 0.5], [1, 1]], [0, 1], "0.5 is not a class code"),
+        ([[0, 1], [1, 1]], [0, np.nan], "labels: nan is not a class code"),
+        ([["a", "b"], ["a", "a"]], [0, 1], "is not a class code; pass integers"),
     ],
 )
 def test_what_cannot_be_counted_is_refused(predictions: object, labels: object, complaint: str) -> None:
@@ -109,7 +109,7 @@ def test_a_stream_without_a_lasting_lead_is_not_restricted() -> None:
     rows, labels = [[0, 1], [1, 0], [0, 1]], [0, 0, 0]
     with pytest.raises(mp.InputError, match="two models are tied for best"):
         restriction_of(rows[:2], labels[:2])
-    with pytest.raises(mp.InputError, match="start 2 is too early: the best model leads for good from round 3"):
+    with pytest.raises(mp.InputError, match="start 2 is too early: the best model leads permanently from round 3"):
         restriction_of(rows, labels, 2)
     with pytest.raises(mp.InputError, match="start 4 is after the last"):
         restriction_of(rows, labels, 4)

@@ -1,6 +1,7 @@
 """Model Picker does what the theorems promise, seen by simulation.
 
-Seeds are fixed, so a test that passes goes on passing. A mean over runs is taken to keep a bound if it does so with
+Seeds are fixed, so a test that passes continues passing. A mean over runs is taken to keep a bound if it does so
+with
 three of its standard errors added, where the bound has slack, or subtracted, where it is a probability that the
 runs cannot resolve: a true bound would fail one in a thousand such comparisons at worst, under other seeds.
 """
@@ -114,7 +115,7 @@ def test_rounds_on_which_all_are_wrong_but_disagree_cost_queries() -> None:
 
 
 def restricted(rounds: int, models: int, start: int) -> tuple[Array, Array]:
-    """The last model is ahead for good from `start` on; before that, it is behind as far as it can be."""
+    """The last model is ahead permanently from `start` on; before that, it is behind as far as it can be."""
     draw = np.random.default_rng(7)
     labels = np.zeros(rounds, dtype=int)
     rows = (draw.random((rounds, models)) < 0.85).astype(int)
@@ -198,7 +199,7 @@ ACCURACIES = {
 @pytest.mark.parametrize("name", ACCURACIES)
 @pytest.mark.parametrize("rounds", [100, 3_000])
 def test_promises_are_kept_on_independent_items(name: str, rounds: int) -> None:
-    """150 streams of items drawn from a synthetic population, every quantity that a theorem speaks of."""
+    """150 streams of items drawn from a synthetic population, every quantity that a theorem is about."""
     accuracies = ACCURACIES[name]
     population = mp.synthetic_collection(3_000, len(accuracies), 4, accuracies, 0)
     assert keep_their_promises(population, rounds, 150) >= 2

@@ -21,7 +21,7 @@ def document() -> Document:
 
 
 def operations() -> Iterator[tuple[str, str, Document]]:
-    """Each route: its method, its path and what it says of itself."""
+    """Each route: its method, its path and what it says about itself."""
     for path, methods in document()["paths"].items():
         for method, spec in methods.items():
             yield method.upper(), path, spec
@@ -94,7 +94,7 @@ def fields(schema: Document, always: str = "always there") -> str:
 
 
 def _explained(schema: Document) -> str:
-    """What a field says of itself, or else what the document in it does."""
+    """What a field says about itself, or else what the document in it does."""
     return str(schema.get("description") or resolved(schema).get("description", "")).split("\n\n")[0]
 
 

@@ -55,7 +55,13 @@ COIN_BLOCK = 64  # rounds whose coins are drawn at once when rounds come one at 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a picker says of a round."""
+    """What a picker says about a round.
+
+    >>> import modelpicker as mp
+    >>> decision = mp.ModelPicker(["small", "large"], seed=1).observe(["cat", "dog"])
+    >>> decision.query, decision.recommended
+    (True, 'small')
+    """
 
     round: int
     query: bool
@@ -93,6 +99,10 @@ class Algorithm(ABC):
 
     A subclass brings its name, its three kernels, the arrays it starts from, and the numbers its kernels are
     told; everything else is here. `modelpicker.algorithms.checks.check_algorithm` tells whether it behaves.
+
+    >>> import modelpicker as mp
+    >>> isinstance(mp.Race(["small", "large"]), mp.Algorithm)
+    True
     """
 
     name: ClassVar[str]
@@ -108,7 +118,7 @@ class Algorithm(ABC):
     spreads: ClassVar[bool] = True
     """Whether a budget is to be spread over a stream; otherwise it is spent as fast as the algorithm asks."""
     stops: ClassVar[bool] = False
-    """Whether it stops by itself, with a proof: its options `tolerance` and `confidence` say of what."""
+    """Whether it stops by itself, with a proof: its options `tolerance` and `confidence` say which."""
     priced: ClassVar[bool] = False
     """Whether it takes `price=`, what each model costs per item."""
     signed: ClassVar[tuple[str, ...]] = ()
@@ -146,7 +156,13 @@ class Algorithm(ABC):
 
         Args:
             row: what each model predicts: class codes or strings; None or -1 for an abstention, `mp.NOT_RUN` for a
-                model that was not asked. Of that one the round says nothing: statements count it at its worst.
+                model that was not asked. Of that one the round says nothing: statements count it as the worst.
+
+        >>> import modelpicker as mp
+        >>> picker = mp.ModelPicker(["small", "large"], seed=1)
+        >>> decision = picker.observe(["cat", "dog"])
+        >>> decision.round, decision.query, decision.probability
+        (0, True, 0.5887050112577373)
         """
         codes, classes = encoded = encode_row(row, len(self.models))
         number = self.rounds
@@ -168,6 +184,13 @@ class Algorithm(ABC):
         the loss of a model unknown, certificates count that as the worst that it could be, and the estimates take
         the mean of the losses that are known. A label of None or -1 is a skip: it closes the query and changes no
         estimate; certificates count it as the worst that it could have been.
+
+        >>> import modelpicker as mp
+        >>> picker = mp.ModelPicker(["small", "large"], seed=1)
+        >>> decision = picker.observe(["cat", "dog"])
+        >>> picker.learn(decision.round, "dog")
+        >>> picker.recommended, picker.labels_used
+        ('large', 1)
         """
         query = self._open_query(round)
         told = tell(label, query.row, self.loss, f"label of round {round}")
@@ -178,7 +201,7 @@ class Algorithm(ABC):
             del self._open[round]
 
     def take_in(self, number: int, codes: list[int], told: ToldLabel, probability: float) -> None:
-        """Learn what was told of a round that had this row, and was queried with this probability."""
+        """Learn what was told about a round that had this row, and was queried with this probability."""
         table: Any = memoryview(np.array([told.losses], dtype=np.float64).data)
         room = self.scratch._replace(graded=table)
         self.kernel.learn(*self.views, number + 1, kernel_row(codes), told.code, probability, room)
@@ -226,7 +249,7 @@ class Algorithm(ABC):
         return 1.0
 
     def counted(self, rounds: int, ago: int = 0) -> float:
-        """How many rounds' mistakes `losses` hold of so many consecutive rounds, the last of them so long `ago`.
+        """How many rounds' mistakes `losses` hold of that many consecutive rounds, the last of them so long `ago`.
 
         A difference of losses, over this, is a difference of accuracies.
         """
@@ -246,17 +269,28 @@ class Algorithm(ABC):
     def certificate(
         self, confidence: float = 0.95, kind: CertificateKind = "stream", *, label_noise: float = 0.0
     ) -> Certificate:
-        """How sure the recommended model is, in a statement that holds whenever one looks.
+        """How certain the recommended model is, in a statement that holds whenever you look.
 
         Queries that wait, were skipped, or were never made count as the worst that they could have been. All rounds
-        seen count alike, also where the algorithm recommends what was best of late.
+        seen count alike, also where the algorithm recommends what was best recently.
 
         Args:
             confidence: the probability, at least, that no statement of this kind, made at any time, is ever wrong.
-            kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
+            kind: "stream" is about the items seen so far, and assumes nothing about them; "population" is about the
                 models' accuracies, if items are drawn independently from one distribution.
             label_noise: the probability that a label is wrong, at most, each independently of the others: the
                 statement is of the right labels, and wider.
+
+        >>> import numpy as np
+        >>> import modelpicker as mp
+        >>> labels = np.random.default_rng(0).integers(0, 2, 500)
+        >>> wrong = np.random.default_rng(1).random((500, 3)) < [0.3, 0.2, 0.1]
+        >>> rows = labels[:, None] ^ wrong
+        >>> picker = mp.ModelPicker(["small", "medium", "large"], seed=0, query_scale=8)
+        >>> trace = mp.run_stream(picker, rows, labels)
+        >>> print(picker.certificate(0.95, "population").sentence)
+        Proven: no model is more accurate than large (95% confidence).
+        Of all items like these, if items are drawn independently from one distribution.
         """
         check_kind(kind)
         label_noise = float(LABEL_NOISE.check(label_noise))
@@ -269,7 +303,7 @@ class Algorithm(ABC):
 
     @property
     def remark(self) -> str:
-        """What the algorithm has to say of how it stands, in a sentence; empty if nothing."""
+        """What the algorithm has to say about how it stands, in a sentence; empty if nothing."""
         return ""
 
     @property
@@ -343,7 +377,14 @@ class Algorithm(ABC):
         return type(self).from_state_dict, (self.state_dict(),)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything this picker is, in a form that JSON can hold."""
+        """Everything this picker is, in a form that JSON can hold.
+
+        >>> import modelpicker as mp
+        >>> picker = mp.ModelPicker(["small", "large"], seed=1)
+        >>> decision = picker.observe(["cat", "dog"])
+        >>> mp.ModelPicker.from_state_dict(picker.state_dict()).rounds
+        1
+        """
         evidence = self.recorder.document()
         return {
             "version": STATE_VERSION,
@@ -365,7 +406,13 @@ class Algorithm(ABC):
 
     @classmethod
     def from_state_dict(cls, blob: object) -> Self:
-        """The picker that `state_dict` described."""
+        """The picker that `state_dict` described.
+
+        >>> import modelpicker as mp
+        >>> saved = mp.ModelPicker(["small", "large"], seed=1).state_dict()
+        >>> mp.ModelPicker.from_state_dict(saved).models
+        ('small', 'large')
+        """
         if not isinstance(blob, Mapping):
             raise StateError(f"a state is a mapping, as state_dict() gives it, not a {type(blob).__name__}.")
         if cls is Algorithm:
@@ -388,10 +435,10 @@ class Algorithm(ABC):
             raise
         except KeyError as error:
             raise StateError(
-                f"this state of {cls.name} is damaged: it has no entry {error}; save it anew."
+                f"this state of {cls.name} is damaged: it has no entry {error}; save it again."
             ) from error
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise StateError(f"this state of {cls.name} is damaged: {error!r}; save it anew.") from error
+            raise StateError(f"this state of {cls.name} is damaged: {error!r}; save it again.") from error
         return picker
 
     def _load(self, blob: Mapping[str, Any]) -> None:
@@ -436,7 +483,7 @@ class Algorithm(ABC):
 
     def damaged(self, how: str) -> StateError:
         """The error for a saved state that can't be right."""
-        return StateError(f"this state of {self.name} is damaged: {how}; save it anew.")
+        return StateError(f"this state of {self.name} is damaged: {how}; save it again.")
 
     def check_state(self) -> None:
         """Refuse a state that kernels, which trust it, could go astray with."""
@@ -478,7 +525,7 @@ class Algorithm(ABC):
             )
         if number not in self._open:
             raise RoundError(
-                f"round {number} has no open query: it was not queried, or its label has been told already; "
+                f"round {number} has no open query: it was not queried, or its label is known already; "
                 "open_queries lists those that wait."
             )
         return self._open[int(number)]

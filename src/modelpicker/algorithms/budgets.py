@@ -1,4 +1,4 @@
-"""A budget: at most so many labels are bought. It means the same everywhere; the ways to keep it have names.
+"""A budget: at most this many labels are bought. It means the same everywhere; the ways to keep it have names.
 
 | way       | how it is kept                                                                       | where |
 |-----------|--------------------------------------------------------------------------------------|-------|
@@ -10,7 +10,7 @@ What counts is a label that was bought, or was asked for and has not come yet. A
 `expected` of the experiments is not a way to keep a budget: there the algorithm's options are tuned, so that its mean
 number of labels is the budget.
 
-Once the budget is spent, `run_stream` and `pick` end. A campaign goes on without queries, because its stream goes on.
+Once the budget is spent, `run_stream` and `pick` end. A campaign continues without queries, because its stream continues.
 An experiment plays to the end of its stream, because it measures regret on all of it.
 
 The functions here are the parts of the runner that differ between the two ways.
@@ -32,7 +32,7 @@ BudgetWay: TypeAlias = Literal["cap", "paced"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """At most so many labels, and how that is kept.
+    """At most this many labels, and how that is kept.
 
     Args:
         labels: how many labels may be bought.
@@ -82,7 +82,7 @@ class Paced(NamedTuple):
 
 
 def kept_by(budget: Budget | None, rounds: int, labels: int, *, spread: bool) -> Cap | Paced:
-    """A budget for a picker that has seen so many rounds and labels; `spread` says if labels should last."""
+    """A budget for a picker that has seen that many rounds and labels; `spread` says if labels should last."""
     if budget is None:
         return UNLIMITED
     if budget.way == "cap":

@@ -1,4 +1,4 @@
-"""A picker of a stream as a notebook shows it: who leads, what was seen, and how the models stand."""
+"""A picker of a stream as a notebook shows it: which model leads, what was seen, and how the models stand."""
 
 from typing import TYPE_CHECKING
 

@@ -34,7 +34,12 @@ MEMORY_ALLOWED = 64 * 1024  # bytes that 1,200 further rounds may cost: below a 
 
 
 class Check(NamedTuple):
-    """One named check of one algorithm."""
+    """One named check of one algorithm.
+
+    >>> import modelpicker as mp
+    >>> check = next(iter(mp.check_algorithm(mp.ModelPicker)))
+    >>> check()  # raises an AssertionError if the check fails
+    """
 
     name: str
     run: Callable[[], None]
@@ -52,7 +57,14 @@ class Check(NamedTuple):
 
 
 def check_algorithm(factory: Factory) -> Iterator[Check]:
-    """The checks of the algorithm that `factory(models, seed)` makes."""
+    """The checks of the algorithm that `factory(models, seed)` makes.
+
+    >>> import modelpicker as mp
+    >>> checks = list(mp.check_algorithm(mp.ModelPicker))
+    >>> checks[0].run()
+    >>> len(checks) > 10
+    True
+    """
     for check in (
         well_formed,
         described,
@@ -82,7 +94,7 @@ def check_algorithm(factory: Factory) -> Iterator[Check]:
 def well_formed(factory: Factory) -> None:
     """It has a name, its dial is one of its options, and it decides a round."""
     picker = factory(3, 0)
-    expect(isinstance(picker, Algorithm), f"the factory made {picker!r}, which is no Algorithm")
+    expect(isinstance(picker, Algorithm), f"the factory made {picker!r}, which is not an Algorithm")
     expect(isinstance(getattr(picker, "name", None), str), f"{type(picker).__name__} has no name")
     state, settings = picker.start(3), picker.settings()
     row, coins = np.array([0, 1, 1], dtype=np.int32), np.full(4, 0.5)
@@ -94,7 +106,7 @@ def well_formed(factory: Factory) -> None:
 
 
 def described(factory: Factory) -> None:
-    """What it says of itself is what it takes: the same options with the same defaults, each in range."""
+    """What it says about itself is what it takes: the same options with the same defaults, each in range."""
     kind = type(factory(3, 0))
     declared = {option.name: option for option in kind.about.options}
     taken = dict(list(inspect.signature(kind).parameters.items())[2:])
@@ -138,7 +150,7 @@ def step_equals_stream(factory: Factory) -> None:
 
 
 def state_round_trip(factory: Factory) -> None:
-    """Saved as JSON in mid-stream and restored, a picker goes on as if nothing had happened."""
+    """Saved as JSON in mid-stream and restored, a picker continues as if nothing had happened."""
     predictions, labels = make_stream(1, rounds=200, models=6, classes=3)
     for cut in (0, 1, 77):
         straight, broken = factory(6, 1), factory(6, 1)
@@ -273,7 +285,7 @@ def _gaps(picker: Algorithm, kind: CertificateKind) -> list[float]:
 def _retold(
     factory: Factory, predictions: Array, labels: Array, asked: list[int], skipped: Sequence[int]
 ) -> Algorithm:
-    """A picker that observes everything first, and is told the labels in order, but for some that are skipped."""
+    """A picker that observes everything first, then learns the labels in order; some are skipped."""
     picker = factory(4, 1)
     for row in predictions:
         picker.observe(row)
@@ -295,7 +307,7 @@ def abstentions(factory: Factory) -> None:
 
 
 def graded_labels(factory: Factory) -> None:
-    """Labels may be several classes, or say nothing of some answers: both speeds agree."""
+    """Labels may be several classes, or say nothing about some answers: both speeds agree."""
     predictions, classes = make_stream(14, rounds=160, models=5, classes=4, abstaining=0.1, skipped=0.1)
     labels = [_graded(place, int(label)) for place, label in enumerate(classes)]
     picker = compare_speeds(factory, 5, 4, predictions, labels)

@@ -1,4 +1,4 @@
-"""What an algorithm says of itself. Help, forms, tables and checks are made from it, so that it is said once."""
+"""What an algorithm says about itself. Help, forms, tables and checks are made from it, so that it is said once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

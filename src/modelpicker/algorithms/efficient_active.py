@@ -1,4 +1,4 @@
-"""Efficient active learning: query surely while the two best models are close, then ever more rarely."""
+"""Efficient active learning: always query while the two best models are close, then less and less often."""
 
 import math
 from typing import ClassVar, NamedTuple
@@ -89,11 +89,19 @@ class EfficientActive(Algorithm):
         c0: how large an allowance the gap is held against; larger asks more.
         threshold_scale: s, a factor on the threshold below which every disagreement is queried.
         loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
+
+    >>> import modelpicker as mp
+    >>> picker = mp.EfficientActive(["small", "large"], seed=0, c0=0.01)
+    >>> decision = picker.observe(["cat", "dog"])
+    >>> if decision.query:
+    ...     picker.learn(decision.round, "dog")
+    >>> picker.rounds
+    1
     """
 
     name: ClassVar[str] = "efficient-active"
     about: ClassVar[AlgorithmDescription] = AlgorithmDescription(
-        summary="Queries every disagreement while the two best models are close, then ever more rarely.",
+        summary="Queries every disagreement while the two best models are close, then less and less often.",
         when_to_use="Use it for comparisons.",
         promises="Nothing of its own; certificates hold as for every algorithm.",
         options=(

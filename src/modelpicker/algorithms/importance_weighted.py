@@ -51,7 +51,7 @@ def slack(t: int, survivors: int, delta: float) -> float:
 
 
 def drop(state: ImportanceWeightedState, lowest: float, t: int, bar: float) -> None:
-    """Drop for good every survivor whose mean loss is above the bar."""
+    """Drop permanently every survivor whose mean loss is above the bar."""
     worst = lowest
     for i in range(len(state.losses)):
         if state.alive[i] == 1:
@@ -121,6 +121,14 @@ class ImportanceWeighted(Algorithm):
         query_scale: β, the query probability where survivors disagree.
         delta: δ, the confidence parameter of the bound, above 0 and at most 1.
         loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
+
+    >>> import modelpicker as mp
+    >>> picker = mp.ImportanceWeighted(["small", "large"], seed=0)
+    >>> decision = picker.observe(["cat", "dog"])
+    >>> if decision.query:
+    ...     picker.learn(decision.round, "dog")
+    >>> picker.rounds
+    1
     """
 
     name: ClassVar[str] = "importance-weighted"

@@ -48,6 +48,14 @@ class LabelEfficient(Algorithm):
         probability: ε, above 0 and at most 1. For a budget of b labels over T rounds take
             min(1, b / (T · share of rounds on which models disagree)).
         loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
+
+    >>> import modelpicker as mp
+    >>> picker = mp.LabelEfficient(["small", "large"], seed=0, probability=0.2)
+    >>> decision = picker.observe(["cat", "dog"])
+    >>> if decision.query:
+    ...     picker.learn(decision.round, "dog")
+    >>> picker.rounds
+    1
     """
 
     name: ClassVar[str] = "label-efficient"

@@ -135,8 +135,8 @@ class ModelPicker(Algorithm):
             predicted on a round drawn at random (Theorem "Accuracy Gap", which holds for independent items).
         window: about how many of the last rounds count, for streams whose best model changes: each round counts
             1 - 1/window of what it did a round before. `recommended`, `losses` and `weights` are then those of
-            recent rounds. The theorems speak of whole streams, so they do not hold; `certificate()` names the
-            recommended model, but speaks of all rounds seen, not of the window. 0 is the paper's algorithm.
+            recent rounds. The theorems are about whole streams, so they do not hold; `certificate()` names the
+            recommended model, but is about all rounds seen, not of the window. 0 is the paper's algorithm.
         loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`. It
             does not change how a query is decided: by which class may be right.
 

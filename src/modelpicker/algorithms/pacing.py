@@ -10,8 +10,8 @@ them, all are bought.
   and what is left then is spent as fast as it goes.
 * With an unknown length, half of the budget b goes to the first 4b rounds that could be queried, at a rate that
   falls with the root of their number, as Model Picker's own does. After n of them, b / (1 + √(n / 4b)) is left:
-  half of it is spent by the time there are four times as many, and something is left however long the stream goes
-  on.
+  half of it is spent by the time there are four times as many, and something is left however long the stream
+  continues.
 
 The probability of a round depends on the past and on the round itself, never on its label, so estimates stay
 unbiased until the budget is spent.

@@ -4,7 +4,7 @@ All models run behind one leader. A round is queried, for certain, if a model th
 the leader. A model is out as soon as enough money has been won by betting that the leader beats it
 (`modelpicker.certificates.wealth`, docs/how-it-works/race.md). When all others are out, the leader is within the
 tolerance of the best, and nothing is asked any more, unless a watch is kept: then a few labels show whether that
-has changed, and if so, Race goes on as Model Picker does.
+has changed, and if so, Race continues as Model Picker does.
 """
 
 import math
@@ -66,15 +66,15 @@ UNDECIDED = -1
 # tolerance; the one that leads stays a little longer.
 CLOSE, CLOSE_LEADER = 0.5, 0.75
 WARM_UP = 10  # labels that are asked for before the first bet: a leader of fewer is a coin's
-STICKY = 0.5  # rounds as a leader count so much of the tolerance each, when it is asked who leads
+STICKY = 0.5  # rounds as a leader count so much of the tolerance each, when it is asked which model leads
 WATCH_BET = 0.5
-FALSE_ALARM = 200.0  # labels of a watch, at least, in the mean before a false alarm
+FALSE_ALARM = 200.0  # labels of a watch, at least, on average before a false alarm
 
 
 class RaceState(NamedTuple):
     """What Race remembers; a place a model, unless the name or a comment says otherwise."""
 
-    losses: Floats  # mistakes on labels; who is out is charged what the leader is
+    losses: Floats  # mistakes on labels; a model that was eliminated is charged what the leader is
     standing: Ints
     race: Ints
     places: Ints
@@ -93,7 +93,7 @@ class RaceState(NamedTuple):
     until: Ints  # the last round that it was bet against
     due: Ints  # before this round, credit alone can't be enough
     apart: Ints  # rounds on which it differed from its opponents,
-    over: Ints  # out of so many, but for the present one
+    over: Ints  # out of that many, except for the present one
     alarm: Floats  # evidence that it is better than the leader now, if it is out
     luck: Floats  # a coin for the whole stream: a patience between two whole numbers is one of them
 
@@ -156,7 +156,7 @@ def look_at(state: RaceState, settings: RaceSettings, i: int, told: bool) -> Non
     if wealth >= settings.bar:
         state.places[i] = BEATEN
         state.until[i] = now if told else reached(state, settings, i, leader, now)
-        if state.opponent[leader] == i:  # who is out is not asked about: the leader is no longer bet against it
+        if state.opponent[leader] == i:  # an eliminated model is not asked about
             state.until[leader] = min(state.until[leader], state.until[i])
         return
     # Credit multiplies wealth by at most 1 / (1 - bε) a round, and ln x >= 1 - 1/x.
@@ -184,7 +184,7 @@ def runner_up(state: RaceState, leader: int) -> int:
 
 
 def front(state: RaceState, settings: RaceSettings) -> int:
-    """Who leads: the fewest mistakes, but what a leader has been credited as such counts for it."""
+    """Which model leads: the fewest mistakes, but what a leader has been credited as such counts for it."""
     worth = STICKY * settings.tolerance
     leader = state.race[FIRST_PLACE]
     for i in range(len(state.places)):
@@ -294,7 +294,7 @@ def start_bets(state: RaceState, settings: RaceSettings, t: int) -> None:
 
 
 def as_model_picker(state: RaceState, settings: RaceSettings, t: int, row: Codes, scratch: Scratch) -> float:
-    """What Model Picker would ask, had its stream begun when the assumption was seen to be broken."""
+    """What Model Picker would ask, had its stream started when the assumption was seen to be broken."""
     leader = state.standing[LEADER]
     rate = math.sqrt(settings.log_models / (2.0 * t))
     weigh(state.losses, state.losses[leader], rate, scratch.weights)
@@ -330,7 +330,7 @@ def count(state: RaceState, t: int, lost: Floats) -> None:
 
 
 def keep_watch(state: RaceState, settings: RaceSettings, t: int, lost: Floats, probability: float) -> None:
-    """Bet that somebody who is out is better than the leader now; fall back if that wins much.
+    """Bet that an eliminated model is better than the leader now; fall back if that wins much.
 
     Nothing is bet where a loss is not known.
     """
@@ -351,7 +351,7 @@ def keep_watch(state: RaceState, settings: RaceSettings, t: int, lost: Floats, p
 
 
 def learn(state: RaceState, settings: RaceSettings, t: int, row: Codes, lost: Floats, probability: float) -> None:
-    """Count losses, put bets right, see who leads and who is beaten."""
+    """Count losses, put bets right, see which model leads and who is beaten."""
     race = state.race
     if race[BROKEN] > 0:
         if t > race[BROKEN]:
@@ -366,7 +366,7 @@ def learn(state: RaceState, settings: RaceSettings, t: int, row: Codes, lost: Fl
 
 
 def move_on(state: RaceState, settings: RaceSettings, row: Codes) -> None:
-    """After a label: who leads now, who is whose opponent, who is out."""
+    """After a label: which model leads now, who is whose opponent, and which models are eliminated."""
     race = state.race
     leader = front(state, settings)
     changed = leader != race[FIRST_PLACE]
@@ -394,9 +394,9 @@ class Race(Algorithm):
         confidence: the probability, at least, that the model it stops with is within the tolerance of the best,
             where items are drawn independently from one distribution.
         tolerance: how much less accurate than the best that model may be.
-        patience: give up a model without a proof once it is so many mistakes behind the leader; by default never.
+        patience: give up a model without a proof once it is that many mistakes behind the leader; by default never.
         exploration: the probability of asking about rounds on which only models differ that are out, to see whether
-            the assumption still holds; 0 for never. If one of them is better now, Race goes on as Model Picker.
+            the assumption still holds; 0 for never. If one of them is better now, Race continues as Model Picker.
         loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
         price: what each model costs per item: numbers by model, or one per model. The winner is then the cheapest
             model that is thought to be within half the tolerance of the best, proved to be within the whole.
@@ -434,7 +434,8 @@ class Race(Algorithm):
             ),
             scale(
                 "patience",
-                "Gives up a model without a proof if it is so many mistakes behind the leader; by default, never.",
+                "Gives up a model without a proof if it is that many mistakes behind the leader; by default, "
+                "never.",
                 default=None,
                 advice="none; 10 where no proof is wanted",
             ),
@@ -606,7 +607,7 @@ class Race(Algorithm):
 
     @property
     def won(self) -> int | None:
-        """After how many rounds the race was won; None while it goes on."""
+        """After how many rounds the race was won; None while it continues."""
         return int(self.state.race[WON]) or None
 
     @property
@@ -616,7 +617,7 @@ class Race(Algorithm):
 
     @property
     def racing(self) -> tuple[ModelName, ...]:
-        """The leader, and those who were neither beaten by it nor given up; all, if it goes on as Model Picker."""
+        """The leader, and models that were neither beaten by it nor given up; all, once it is Model Picker."""
         if self.drifted is not None:
             return self.models
         places, leader = self.state.places, int(self.state.race[FIRST_PLACE])
@@ -638,14 +639,16 @@ class Race(Algorithm):
     def remark(self) -> str:
         """How the race stands."""
         if self.drifted is not None:
-            return f"After {self.drifted:,} items another model was seen to be better; it goes on as Model Picker."
+            return (
+                f"After {self.drifted:,} items another model was seen to be better; it continues as Model Picker."
+            )
         if self.won is not None:
             watch = "a watch is kept" if self.options["exploration"] else "nothing more need be asked"
             saved = self.saved_per_item
             cheaper = f" It costs {saved:.3g} less per item than the model with the best estimate." if saved else ""
             return f"The race was won after {self.won:,} items, and {watch}.{cheaper}"
         if len(self.racing) == 1:
-            return "Nobody else is left in the race, but some were given up without a proof."
+            return "No other model is left in the race, but some were given up without a proof."
         return f"The race is not over: {len(self.racing):,} of {len(self.models):,} models are still in it."
 
     @property

@@ -128,7 +128,7 @@ def _checked(found: object, name: str | None) -> type[Algorithm]:
             return found
         lacks = sorted({*getattr(found, "__abstractmethods__", ()), *(() if hasattr(found, "name") else ("name",))})
         raise InputError(
-            f"algorithm {name}: {found.__qualname__} is not whole, it has no {', '.join(lacks)}. "
+            f"algorithm {name}: {found.__qualname__} is incomplete, it has no {', '.join(lacks)}. "
             "modelpicker.check_algorithm runs all checks on it (docs/how-it-works/kernels.md).",
             parameter="algorithm",
         )

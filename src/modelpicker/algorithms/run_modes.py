@@ -6,7 +6,7 @@
 | `CERTIFIED_STREAM`       | none or cap  | certified, won, spent      | known or looked up | `run_stream(stop_when=)`, `pick(tolerance=)` |
 | `PACED_STREAM`           | paced        | won, spent                 | known or looked up | `run_stream(budget=Budget(…, "paced"))` |
 | `PACED_CERTIFIED_STREAM` | paced        | certified, won, spent      | known or looked up | both |
-| `CAMPAIGN`               | none, paced  | never: the stream goes on  | late               | campaigns |
+| `CAMPAIGN`               | none, paced  | never: the stream continues  | late               | campaigns |
 
 The experiments have one of their own, with a cap, which plays to the end and writes down metrics.
 """  # noqa: E501 (a table)

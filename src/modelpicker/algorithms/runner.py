@@ -70,7 +70,7 @@ def recommend(state: AlgorithmState, settings: AlgorithmSettings, coin: float) -
 def learn(
     state: AlgorithmState, settings: AlgorithmSettings, t: int, row: Codes, lost: Floats, probability: float
 ) -> None:
-    """An algorithm's own: take in what the label of round t, queried with this probability, says of each model.
+    """An algorithm's own: take in what the label of round t, queried with this probability, says about each model.
 
     Losses go from 0 (right) to 1 (wrong). NaN stands for one that is not known.
     """
@@ -83,7 +83,7 @@ def finished(state: AlgorithmState, settings: AlgorithmSettings) -> bool:
 
 
 def never(state: AlgorithmState, settings: AlgorithmSettings) -> bool:
-    """Most algorithms go on for as long as there are rounds."""
+    """Most algorithms continue for as long as there are rounds."""
     return False
 
 
@@ -152,12 +152,12 @@ def allow(budget: KeptBudget, t: int, coin: float, query: bool, probability: flo
 
 
 def affords(budget: KeptBudget, bought: int) -> bool:
-    """A budget's own: whether a label may be bought when so many have been."""
+    """A budget's own: whether a label may be bought when that many have been."""
     raise NotImplementedError
 
 
 def spent(budget: KeptBudget, bought: int) -> bool:
-    """A budget's own: whether nothing is left when so many labels have been bought."""
+    """A budget's own: whether nothing is left when that many labels have been bought."""
     raise NotImplementedError
 
 
@@ -323,7 +323,7 @@ class Runner:
         return with_parts(play_rounds, self.calls)
 
     def worth_compiling(self, rounds: int) -> bool:
-        """Whether compiled code is quicker for so many more rounds, the wait for Numba included."""
+        """Whether compiled code is quicker for that many more rounds, the wait for Numba included."""
         self._interpreted += rounds
         waited = self._interpreted >= MANY and not self.play.on_its_way
         return rounds >= FEW and (self.play.ready or waited)
@@ -336,7 +336,7 @@ def runner(kernel: Kernel, mode: RunMode) -> Runner:
 
 
 def new_outcome(rounds: int) -> Outcome:
-    """Room for what is decided over so many rounds."""
+    """Room for what is decided over that many rounds."""
     return Outcome(
         queried=np.empty(rounds, dtype=np.bool_),
         probability=np.empty(rounds),

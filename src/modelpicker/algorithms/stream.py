@@ -50,7 +50,17 @@ STOPPED: tuple[Stopped, ...] = ("end", "budget", "certified", "won")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
-    """Everything a picker decided over the rounds of one call; arrays hold indices, an entry per round."""
+    """Everything a picker decided over the rounds of one call; arrays hold indices, an entry per round.
+
+    >>> import numpy as np
+    >>> import modelpicker as mp
+    >>> labels = np.random.default_rng(0).integers(0, 2, 500)
+    >>> wrong = np.random.default_rng(1).random((500, 3)) < [0.3, 0.2, 0.1]
+    >>> rows = labels[:, None] ^ wrong
+    >>> trace = mp.run_stream(mp.ModelPicker(3, seed=0), rows, labels)
+    >>> trace.labels_used == int(trace.queried.sum()), trace.winner
+    (True, 2)
+    """
 
     queried: npt.NDArray[np.bool_]
     probability: Floats
@@ -78,6 +88,15 @@ class Trace:
         """One row per round; models and classes are places, as in the arrays.
 
         A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+
+        >>> import numpy as np
+        >>> import modelpicker as mp
+        >>> labels = np.random.default_rng(0).integers(0, 2, 500)
+        >>> wrong = np.random.default_rng(1).random((500, 3)) < [0.3, 0.2, 0.1]
+        >>> rows = labels[:, None] ^ wrong
+        >>> trace = mp.run_stream(mp.ModelPicker(3, seed=0), rows, labels)
+        >>> trace.to_frame("pyarrow").num_rows
+        500
         """
         names = ("queried", "probability", "recommended", "predicted")
         columns = {"round": range(len(self)), **{name: getattr(self, name) for name in names}}
@@ -127,16 +146,28 @@ def run_stream(
         predictions: a row per round, a column per model: class codes or strings, -1 or None for an abstention,
             `mp.NOT_RUN` for a model that was not asked. Or a collection with its labels, or one that is read batch
             by batch; or a data frame whose columns are called as the models, with the labels in a column `label`.
-        labels: one a round, in the form of the predictions, or an `mp.Label`; -1 or None is a skip. Or a function,
+        labels: one per round, in the form of the predictions, or an `mp.Label`; -1 or None is a skip. Or a
+            function,
             which is asked for a label when it is bought, and only then: it gets the place of the row, from 0 up.
             The rounds are then interpreted, without Numba.
-        budget: at most so many labels are bought in this call: the trace ends with the round that spends the last.
+        budget: at most this many labels are bought in this call: the trace ends with the round that spends the
+            last.
             A number is a cap: the picker asks as it would without. `Budget(200, "paced", rounds=5_000)` makes the
             labels last for the stream.
         stop_when: where to stop early: after the first round with a certificate that is good enough. The trace ends
             there, and holds the certificate.
         label_noise: the probability that a label is wrong, at most: that certificate allows for it, so it takes
             more labels, or is never reached.
+
+    >>> import numpy as np
+    >>> import modelpicker as mp
+    >>> labels = np.random.default_rng(0).integers(0, 2, 500)
+    >>> wrong = np.random.default_rng(1).random((500, 3)) < [0.3, 0.2, 0.1]
+    >>> rows = labels[:, None] ^ wrong
+    >>> picker = mp.ModelPicker(["small", "medium", "large"], seed=0)
+    >>> trace = mp.run_stream(picker, rows, labels)
+    >>> len(trace), trace.labels_used, picker.recommended
+    (500, 25, 'large')
     """
     if not isinstance(picker, Algorithm):
         raise InputError(f"{brief(picker)} is not a picker; pass an algorithm such as mp.ModelPicker(models=8).")
@@ -152,7 +183,9 @@ def run_stream(
         predictions, told = pick_columns(columns, picker.models)
         labels = told if labels is None else labels
     if labels is None:
-        raise InputError("labels: None is no table; pass a list with one label per round, -1 where there is none.")
+        raise InputError(
+            "labels: None is not a table; pass a list with one label per round, -1 where there is none."
+        )
     with picker.all_or_nothing():
         return _run(picker, StreamInput(predictions, labels, len(picker.models), picker.loss), goal, kept)
 

@@ -37,7 +37,7 @@ from modelpicker.losses import ACCURATE, Loss
 # Rounds a chunk: enough to forget the cost of a call, few enough to stay in the processor's cache.
 CHUNK_ROUNDS = 4096
 # Codes address the kernels' tally directly, which starts small and grows to what a stream turns out to need;
-# beyond that, codes are counted anew chunk by chunk.
+# beyond that, codes are counted again chunk by chunk.
 FEW_CLASSES = 2**10
 MANY_CLASSES = 2**20
 # Rounds without a single 0 that give away classes of -1 and 1.
@@ -104,7 +104,7 @@ class StreamInput:
             yield self._grade(self._numbers(start, stop) if self.numeric else self._names(start, stop))
 
     def retry(self, start: int, stop: int) -> Chunk:
-        """A chunk that a kernel could not take: an error, or with room for more classes, or counted anew."""
+        """A chunk that a kernel could not take: an error, or with room for more classes, or counted again."""
         values = as_integers(self.predictions[start:stop], "predictions", start)
         refuse(values < NOT_RUN, values, "predictions", start)
         largest = int(values.max())
@@ -254,10 +254,10 @@ def _refuse_signs(predictions: npt.NDArray[Any], labels: npt.NDArray[Any]) -> No
 
 def _all_signs(values: npt.NDArray[Any]) -> bool:
     """Whether there is nothing but -1 and 1, and a -1 among them; a chunk at a time, for it may be a file."""
-    if values.dtype.kind not in "if":
+    if values.dtype.kind not in "if" or values.min() != ABSTAINED:
         return False
     chunks = (values[start : start + CHUNK_ROUNDS] for start in range(0, len(values), CHUNK_ROUNDS))
-    return all((abs(chunk) == 1).all() for chunk in chunks) and bool(values.min() == ABSTAINED)
+    return all((abs(chunk) == 1).all() for chunk in chunks)
 
 
 def _within_reach(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -303,7 +303,7 @@ def _set_aside(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], dict[int, An
 
 
 def _as_column(labels: object, rounds: int) -> npt.NDArray[Any]:
-    """Labels as an array of one a round."""
+    """Labels as an array of one per round."""
     column = as_array(labels, "labels")
     if column.ndim != 1:
         flat = "; labels.ravel() makes it so" if column.shape == (rounds, 1) else ""

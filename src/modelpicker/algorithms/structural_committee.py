@@ -99,6 +99,14 @@ class StructuralCommittee(Algorithm):
         beta: β, how fast the posterior turns away from a model with every mistake.
         disagreement_scale: s, a factor on the query probability; the paper's algorithm has 1.
         loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
+
+    >>> import modelpicker as mp
+    >>> picker = mp.StructuralCommittee(["small", "large"], seed=0, beta=1.0)
+    >>> decision = picker.observe(["cat", "dog"])
+    >>> if decision.query:
+    ...     picker.learn(decision.round, "dog")
+    >>> picker.rounds
+    1
     """
 
     name: ClassVar[str] = "structural-committee"

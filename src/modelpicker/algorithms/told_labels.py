@@ -1,4 +1,4 @@
-"""What somebody says of a round, as kernels take it: the code of a class, or the loss of every model."""
+"""What somebody says about a round, as kernels take it: the code of a class, or the loss of every model."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ def tell(label: object, row: Row, loss: Loss, where: str) -> ToldLabel:
 
 
 def losses_by(told: ToldLabel, codes: npt.NDArray[Any]) -> Floats:
-    """What a label says of every model of a row: its loss, NaN where it is not known."""
+    """What a label says about every model of a row: its loss, NaN where it is not known."""
     lost: Floats = np.array(told.losses) if told.code == GRADED else (codes != told.code).astype(np.float64)
     lost[codes == NOT_RUN] = np.nan
     return lost

@@ -44,7 +44,7 @@ def check_models(models: object) -> tuple[ModelName, ...]:
 
 
 def check_model(name: object) -> None:
-    """Refuse what is no name of a model: names are strings, or whole numbers that are not too large."""
+    """Refuse what is not a name of a model: names are strings, or whole numbers that are not too large."""
     if isinstance(name, bool) or not isinstance(name, int | str):
         raise InputError(
             f"model name {brief(name)} is a {type(name).__name__}; names are strings or integers.",

@@ -78,6 +78,14 @@ class VoteEntropy(Algorithm):
         classes: C, how many classes there are. It only normalises the entropy; any class may be predicted.
         query_scale: β, a factor on the query probability.
         loss: what a mistake costs: "accuracy", weights by class, costs by class and answer, or an `mp.Loss`.
+
+    >>> import modelpicker as mp
+    >>> picker = mp.VoteEntropy(["small", "large"], seed=0, classes=2)
+    >>> decision = picker.observe(["cat", "dog"])
+    >>> if decision.query:
+    ...     picker.learn(decision.round, "dog")
+    >>> picker.rounds
+    1
     """
 
     name: ClassVar[str] = "vote-entropy"

@@ -29,7 +29,9 @@ _log = logging.getLogger("modelpicker.compiling")
 class BackgroundCompiler:
     """Provides for what campaigns need, one need after the other; to be used as a context."""
 
-    def __init__(self) -> None:
+    def __init__(self, level: int = logging.INFO) -> None:
+        """`level` is that of the log of what is compiled: a person who answers questions should not see it."""
+        self._level = level
         self._needs: SimpleQueue[KernelNeed | None] = SimpleQueue()
         self._waiting: dict[str, str] = {}
         self._known: set[str] = set()
@@ -71,7 +73,7 @@ class BackgroundCompiler:
     def _work(self) -> None:
         while (need := self._needs.get()) is not None and not self._stopping.is_set():
             if not self._provide(need) and not self._stopping.is_set():
-                _log.warning("could not compile %s: it stays interpreted, which is slower", need.name)
+                self._note("could not compile %s: it stays interpreted, which is slower", need.name)
             with self._lock:
                 del self._waiting[need.key]
             if self._needs.empty():
@@ -86,8 +88,8 @@ class BackgroundCompiler:
                     need.provide()
             except NotCompiledError:
                 pass
-            except Exception:
-                _log.exception("the kernels of %s cannot be loaded", need.name)
+            except Exception as error:  # of an algorithm that somebody else wrote, perhaps
+                self._note("the kernels of %s cannot be loaded: %r", need.name, error)
                 return False
             else:
                 return True
@@ -98,16 +100,19 @@ class BackgroundCompiler:
     def _compile(self, need: KernelNeed) -> bool:
         """Let the other process compile; False if there is no sense in trying again."""
         began = time.perf_counter()
-        _log.info("compiling %s in another process, once on this machine", need.name)
+        self._note("compiling %s in another process, once on this machine", need.name)
         told = self._ask_child(json.dumps(need.document()))
         if told is None:
             self._end_child()  # killed, or too slow
             return True
         if "error" in told:
-            _log.warning("the other process could not compile %s: %s", need.name, told["error"])
+            self._note("the other process could not compile %s: %s", need.name, told["error"])
             return False
-        _log.info("compiled %s in %.1f s", need.name, time.perf_counter() - began)
+        self._note("compiled %s in %.1f s", need.name, time.perf_counter() - began)
         return True
+
+    def _note(self, words: str, *facts: object) -> None:
+        _log.log(self._level, words, *facts)
 
     def _ask_child(self, line: str) -> dict[str, Any] | None:
         """What the other process answers; None if it ended, or took too long."""
@@ -160,3 +165,8 @@ class BackgroundCompiler:
                 if pipe is not None:
                     with suppress(OSError):
                         pipe.close()
+
+
+def compiling_beside() -> BackgroundCompiler:
+    """For a person at a terminal: questions do not wait for what is compiled, and nothing is said of it."""
+    return BackgroundCompiler(logging.DEBUG)

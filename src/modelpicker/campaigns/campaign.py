@@ -37,6 +37,13 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
 
     Made by `create_campaign` and `open_campaign`. May be used by several threads, and by several processes if each
     opens it. Whatever a method returns from is on disk.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://campaign", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.tell(query.id, "ham")
+    >>> campaign.best().model
+    'gpt'
     """
 
     @contextmanager
@@ -56,6 +63,12 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
             item: fields that tell people what to label, such as {"text": "…"}.
             key: your own name for the item. The same key again returns the same decision and creates nothing, so
                 that whatever went wrong, asking again is safe.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://ask", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> query.id, query.query
+        (0, True)
         """
         self._check_takes_items()
         return self.ask_item(predictions, item, key)
@@ -87,6 +100,13 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
                 and `key` or `id` has the keys.
             items: the fields of each item.
             keys: a key for each; those that were asked before return the decision they had.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://ask-many", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> decisions = campaign.ask_many([["spam", "spam"], ["ham", "ham"]])
+        >>> [decision.id for decision in decisions]
+        [1, 2]
         """
         self._check_takes_items()
         predictions, items, keys = self._unframed(predictions, items, keys)
@@ -149,12 +169,19 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
 
     @property
     def deciding(self) -> bool:
-        """Whether the next `pending` goes on deciding about items of files, if no query is open by then."""
+        """Whether the next `pending` continues deciding about items of files, if no query is open by then."""
         with self.reading_state() as (store, state):
             return isinstance(state, Projection) and feeds(store, state)
 
     def drop_items(self, *, annotator: str | None = None) -> int:
-        """Ask about none of the items that wait; how many they were. Labels and open questions stay."""
+        """Ask about none of the items that wait; how many they were. Labels and open questions stay.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://drop", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.drop_items()
+        0
+        """
         by = check_annotator(annotator)
         with self.writing() as change:
             return drop_items(change, by)
@@ -168,17 +195,24 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
         slice: object = None,  # noqa: ARG002
         progress: Callable[[int, int], None] | None = None,  # noqa: ARG002
     ) -> AddedItems:
-        """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_file`."""
+        """Add more items to a pool; a stream decides items as they come, with `ask` and `ask_file`.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6 + [["ham", "ham"]] * 4
+        >>> campaign = mp.create_campaign("memory://add", "tickets", pool=items, tolerance=0.05)
+        >>> campaign.add_items([["spam", "ham"], ["ham", "spam"]]).new
+        2
+        """
         raise ConflictError(
             f"campaign {self.name!r} is on a stream, and {brief(source)} cannot be added to it: pass it to "
             "ask_file, which asks about its items as labels come."
         )
 
     def _check_takes_items(self) -> None:
-        """Items of a file come in the order of the file: others in between, and it could not be gone on with."""
+        """Items of a file come in the order of the file: others in between, and it could not be continued."""
         if self.settings.source is not None:
             raise ConflictError(
-                f"campaign {self.name!r} takes its items from {self.settings.source.file}: go on with "
+                f"campaign {self.name!r} takes its items from {self.settings.source.file}: continue with "
                 f"{self.settings.source.command!r}. For other items, create another campaign."
             )
 
@@ -191,13 +225,33 @@ class Campaign(CampaignTelling, CampaignLeasing, CampaignRevising):
         return batch.predictions, batch.items if items is None else items, batch.keys if keys is None else keys
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole campaign to a file, `.jsonl` or `.parquet`; `import_campaign` reads it."""
+        """Write the whole campaign to a file, `.jsonl` or `.parquet`; `import_campaign` reads it.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://exports", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> path = Path(tempfile.mkdtemp()) / "tickets.parquet"
+        >>> campaign.export(path)
+        >>> path.exists()
+        True
+        """
         from modelpicker.campaigns.export import export_campaign  # which builds on campaigns
 
         export_campaign(self, path)
 
     def report(self) -> str:
-        """One page for whoever has to decide, as HTML: the pick, how sure it is, what it cost, how to repeat it."""
+        """One page for the person who decides, as HTML.
+
+        The pick, how certain it is, what it cost, how to repeat it.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://report", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.report()[:15]
+        '<!doctype html>'
+        """
         from modelpicker.campaigns.results.campaign_report import campaign_report  # which builds on campaigns
         from modelpicker.campaigns.results.report_page import report_page
 

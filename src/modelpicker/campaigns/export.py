@@ -76,7 +76,19 @@ ROWS_AT_ONCE = 20_000
 
 
 def export_campaign(campaign: Campaign, path: str | os.PathLike[str]) -> int:
-    """Write a whole campaign to a file, `.jsonl` or `.parquet`; how many records it has."""
+    """Write a whole campaign to a file, `.jsonl` or `.parquet`; how many records it has.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://export", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> path = Path(tempfile.mkdtemp()) / "tickets.jsonl"
+    >>> mp.export_campaign(campaign, path)
+    1
+    >>> path.exists()
+    True
+    """
     path = Path(path)
     total = campaign.events
     records = records_of(campaign.stored(total), campaign.settings)
@@ -106,12 +118,23 @@ def import_campaign(
     name: str | None = None,
     algorithm: type[Algorithm] | None = None,
 ) -> Campaign:
-    """Bring a campaign from a file into a storage, all of it or nothing; `name` is another one for it."""
+    """Bring a campaign from a file into a storage, all of it or nothing; `name` is another one for it.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://import", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> path = Path(tempfile.mkdtemp()) / "tickets.jsonl"
+    >>> campaign.export(path)
+    >>> mp.import_campaign("memory://elsewhere", path).rounds
+    1
+    """
     path = Path(path)
     with _opened(path) as (header, records):
         if header.get("format") != FORMAT:
             raise InputError(
-                f"{path} is no campaign that modelpicker exported: its format is {brief(header.get('format'))}."
+                f"{path} is not a campaign that modelpicker exported: its format is {brief(header.get('format'))}."
             )
         try:
             settings = _settings(header, algorithm)
@@ -208,9 +231,9 @@ def _read_lines(stream: Iterable[str], path: Path) -> Iterator[HistoryRecord]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}, line {number} is no JSON: {error}. Was it cut off?") from error
+            raise InputError(f"{path}, line {number} is not JSON: {error}. Was it cut off?") from error
         if not isinstance(record, dict):
-            raise InputError(f"{path}, line {number}: {brief(record)} is no record.")
+            raise InputError(f"{path}, line {number}: {brief(record)} is not a record.")
         yield record
 
 
@@ -255,14 +278,14 @@ def _read_parquet(path: Path) -> tuple[HistoryRecord, Iterator[HistoryRecord]]:
     try:
         file = pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
-        raise InputError(f"{path} is no Parquet file: {error}.") from error
+        raise InputError(f"{path} is not a Parquet file: {error}.") from error
     header = (file.schema_arrow.metadata or {}).get(FORMAT.encode())
     if header is None:
         return {}, iter(())
     try:
         found = json.loads(header)
     except ValueError as error:
-        raise InputError(f"{path}: its settings are no JSON: {error}.") from error
+        raise InputError(f"{path}: its settings are not JSON: {error}.") from error
     return found if isinstance(found, dict) else {}, _rows(file)
 
 

@@ -1,4 +1,4 @@
-"""A campaign whose items come from one file: begun, found again, and fed item by item as labels come.
+"""A campaign whose items come from one file: started, found again, and fed item by item as labels come.
 
 A label changes what is asked next. So items are asked about one by one, until somebody has to be asked for a
 label. The rounds are those that `modelpicker.pick` would play with the same labels, unless an answer was taken
@@ -153,7 +153,7 @@ class Feeder:
     def __init__(self, campaign: Campaign, collection: ModelCollection, *, use_known: bool) -> None:
         """Nobody is asked for labels that the collection has, if `use_known`.
 
-        It is an error if the file is not the one that the campaign was begun with.
+        It is an error if the file is not the one that the campaign was started with.
         """
         source = campaign.settings.source
         if source is None:
@@ -177,7 +177,7 @@ class Feeder:
         if rounds and last.get("key") != row_key(self.order[min(rounds, len(self.order)) - 1]):
             raise ConflictError(
                 f"campaign {self.campaign.name!r} in {self.campaign.storage.url} was asked about other items than "
-                "those of its file; it cannot go on with the file. To begin again with the same answers, pass "
+                "those of its file; it cannot continue with the file. To start again with the same answers, pass "
                 f"another --out, and --labels {self.campaign.storage.place}."
             )
 
@@ -230,13 +230,14 @@ def _check_same(campaign: Campaign, source: FileSource, collection: ModelCollect
         else f"{file} has changed since: it has other items or other predictions"
     )
     raise ConflictError(
-        f"{where} is of another pick: {found}. To begin again with the answers to items that are still the same, "
+        f"{where} belongs to another pick: {found}. To start again with the answers to items that are still the "
+        "same, "
         f"pass another --out, and --labels {campaign.storage.place}."
     )
 
 
 def read_source(source: FileSource) -> ModelCollection:
-    """The file of a campaign, read as it was when the campaign was begun."""
+    """The file of a campaign, read as it was when the campaign was started."""
     labels = source.labels_there
     if labels is None or not is_sqlite(labels):
         return load_collection(source.file, labels, **source.reading)

@@ -146,7 +146,7 @@ def _of_journal(path: Path) -> Report:
 
 
 def _make_pool(whole: ModelCollection, header: Mapping[str, Any], goal: Mapping[str, Any]) -> PoolPicker:
-    """The pool of a file, with the slices that it was begun with."""
+    """The pool of a file, with the slices that it was started with."""
     return make_pool(whole, header.get("slice"), header.get("reading") or {}, **goal)
 
 
@@ -335,7 +335,7 @@ def _read(path: Path, header: Mapping[str, Any], key: str) -> ModelCollection:
     except NotFoundError:
         if not beside.exists():
             raise NotFoundError(
-                f"{path} is of {source}, which is not there. A report plays the pick again: bring the file back, "
+                f"{path} is of {source}, which is not there. A report plays the pick again: restore the file, "
                 f"or put it beside {path}."
             ) from None
     return load_collection(beside, **reading)
@@ -349,7 +349,8 @@ def _same(header: Mapping[str, Any]) -> str | float:
 
 def _other(path: Path, file: object) -> str:
     return (
-        f"{path} is of another file: {file} has other items, models or predictions by now. Bring back the file "
+        f"{path} belongs to another file: {file} has other items, models or predictions by now. Bring back the "
+        "file "
         "that it was, or put that beside it."
     )
 

@@ -1,15 +1,10 @@
 """What campaigns need compiled: the kernels of a stream's algorithm with its options, or those of all pools."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from modelpicker.campaigns.settings import CampaignSettings, stored_document
-from modelpicker.campaigns.state.pool_projection import warm_up_pools
-from modelpicker.campaigns.state.states import new_state
-from modelpicker.campaigns.storage.campaign_rows import all_campaigns
-from modelpicker.campaigns.storage.database import Storage
-from modelpicker.errors import ModelPickerError
+from modelpicker.algorithms.pools.warm_up import warm_up_pools
+from modelpicker.campaigns.settings import CampaignSettings
 
 # Machine code does not depend on how many models there are; memory does.
 FEW_MODELS = 2
@@ -54,16 +49,11 @@ class KernelNeed:
 
     def provide(self) -> None:
         """Have the kernels compiled, or loaded."""
-        warm_up_pools() if self.settings is None else new_state(self.settings).warm_up()
+        if self.settings is None:
+            warm_up_pools()
+            return
+        from modelpicker.campaigns.state.states import (
+            new_state,  # imports SQLAlchemy, which pools of files do without
+        )
 
-
-def needs_of_all(storage: Storage) -> Iterator[KernelNeed]:
-    """What the campaigns of a storage need; those that cannot be opened need nothing."""
-    with storage.reading() as connection:
-        rows = all_campaigns(connection)
-    for row in rows:
-        try:
-            need = KernelNeed.of(CampaignSettings.load(stored_document(row.name, row.settings, row.checksum)))
-        except ModelPickerError:
-            continue
-        yield need
+        new_state(self.settings).warm_up()

@@ -25,12 +25,18 @@ class CampaignLeasing(CampaignReading):
         needs a label. So there are as many open questions as there are people who label.
 
         Args:
-            most: at most so many; all by default, and one if they are leased.
+            most: at most this many; all by default, and one if they are leased.
             lease: for how many seconds, or how long, they are kept from others. Nobody else is given a leased query
                 until its lease has expired; an answer counts whenever it comes, if nobody else gave one. With
                 neither this nor `most`, all open queries, and no item of a file is decided about.
             annotator: who takes them. The same annotator is given again what they have leased already; nobody is
                 given an item that they have answered.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6 + [["ham", "ham"]] * 4
+        >>> campaign = mp.create_campaign("memory://pending", "tickets", pool=items, tolerance=0.05)
+        >>> [found.classes for found in campaign.pending(1, lease=600, annotator="ann")]
+        [('ham', 'spam')]
         """
         by = check_annotator(annotator)
         seconds = None if lease is None else seconds_of(lease)
@@ -81,13 +87,29 @@ class CampaignLeasing(CampaignReading):
         return self._queries(change.store, found)
 
     def waiting(self, most: int | None = None) -> list[Query]:
-        """Queries that wait for an answer, oldest first, leased or not; nothing is asked or leased."""
+        """Queries that wait for an answer, oldest first, leased or not; nothing is asked or leased.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://waiting", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> [found.key for found in campaign.waiting()]
+        ['msg-1']
+        """
         most = None if most is None else check_most(most)
         with self.looking() as store:
             return self._queries(store, store.waiting(most, pool=self.settings.pool is not None))
 
     def release(self, *ids: int | str) -> None:
-        """Give leased queries back, so that others need not wait for the lease to expire."""
+        """Give leased queries back, so that others need not wait for the lease to expire.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://release", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> leased = campaign.pending(lease=600, annotator="ann")
+        >>> campaign.release(leased[0].id)
+        >>> campaign.leased_by(leased[0].id) is None
+        True
+        """
         with self.writing() as change:
             change.store.lease([self._number_of(change.store, id, change.head.rounds) for id in ids], None, None)
 

@@ -115,7 +115,7 @@ class Run:
     unanswered: list[int] = field(default_factory=list)
     """Rounds whose label was asked for and is not there, in order."""
     labelled: dict[int, Floats] = field(default_factory=dict)
-    """Rounds whose label was bought, with what it says of every model, where models are dropped."""
+    """Rounds whose label was bought, with what it says about every model, where models are dropped."""
     course: list[Course] = field(default_factory=list)
     """Who was recommended, in the pieces that were played."""
     codes: dict[ClassName, int] = field(default_factory=dict)
@@ -156,12 +156,12 @@ class Run:
                 self.labelled[first + place] = self._losses_by(labels[place], rows[place])
 
     def _losses_by(self, label: object, row: Array) -> Floats:
-        """What a label says of every model."""
+        """What a label says about every model."""
         said = Row(row.tolist(), list(range(int(row.max()) + 1)))
         return losses_by(tell(label, said, self.picker.loss, "label"), row)
 
     def _course_of(self, trace: Trace, labels: Array) -> Course:
-        """Who was recommended when each label came, and at the end; ties may be broken anew each round."""
+        """Who was recommended when each label came, and at the end; ties may be broken again each round."""
         if not len(trace):
             return Course((), ())
         told = np.cumsum(trace.queried & (labels[: len(trace)] != ABSTAINED))
@@ -353,11 +353,11 @@ def pick(
             function, which is asked for one item at a time: it gets the item's fields and its place (`item`), and
             gives a class, or None if nobody can tell. By default the source has them.
         setting: "pool": all items are there, and the one most worth a label is asked about next. The certificate
-            speaks of exactly these items. A label that is asked for and missing counts at its worst. "stream": the
+            is about exactly these items. A label that is asked for and missing counts as the worst. "stream": the
             items are played once, in their order. By default a pool, unless one of `kind`, `algorithm`, `options`,
             `shuffle` and `play_unlabelled` is given: only a stream has these.
-        budget: at most so many labels are bought.
-        tolerance: stop once the pick is certified to be so close to the best model: 0.01 is 1 % of accuracy, and
+        budget: at most this many labels are bought.
+        tolerance: stop once the pick is certified to be this close to the best model: 0.01 is 1 % of accuracy, and
             what a pool aims at by default. A stream is played to its end by default.
         confidence: of the certificate.
         kind: of a stream's certificate: "population" or "stream".
@@ -371,7 +371,7 @@ def pick(
             `references`. Labels that may be wrong are a judge.
         loss: what mistakes cost: "accuracy" (the default), "grades", "preference", weights by class, costs by class
             and answer, or a `Loss`. "balanced" counts all classes the same, by how frequent they are among the
-            labels of the source. The tolerance and the certificate speak of it.
+            labels of the source. The tolerance and the certificate are about it.
         price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
             For a pool, and for a stream with the algorithm race. "cost" or "latency": the mean that the results of
             an evaluation tool give.
@@ -384,7 +384,7 @@ def pick(
         same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
             function of two answers, as `merge_answers` has it. Labels go through the same rule.
         missing: what an empty cell stands for. "abstained": the model has no answer, which counts as wrong.
-            "not-run": it was not run for this item, and nothing is known of it.
+            "not-run": it was not run for this item, and nothing is known about it.
         engine: for a pool in files larger than memory: "threads" of this process, or the workers of a "dask"
             cluster, scan the files in parallel. Only items on which models differ are kept. The pick is the same.
         workers: how many; by default one per core.
@@ -498,7 +498,7 @@ def stream_costs(source: CollectionSource, kind: type[Algorithm], loss: object, 
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """What only a pool can use, but for the prices, which Race uses as well, and the noise."""
+    """What only a pool can use, except for the prices, which Race uses as well, and the noise."""
 
     judge: object
     warm: object
@@ -626,7 +626,7 @@ def refuse_warm_of_stream(warm: object) -> None:
     """Of a stream it matters how the items of labels were chosen, and nobody can tell."""
     if warm is not None:
         raise InputError(
-            "warm: only a pool can use labels that exist already. A stream speaks of items that it has not seen, "
+            "warm: only a pool can use labels that exist already. A stream is about items that it has not seen, "
             "so it matters how labelled items were chosen. Leave it out, or take the items as a pool.",
             parameter="warm",
         )

@@ -17,7 +17,7 @@ from modelpicker.collections.tables import check_readable
 from modelpicker.errors import InputError, brief
 from modelpicker.experiments.engines import Workforce, cores, open_engine
 
-# Parts that are scanned before what they found is put away, for each worker.
+# Parts that are scanned before what they found is stored, for each worker.
 AHEAD = 3
 
 

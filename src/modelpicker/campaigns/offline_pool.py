@@ -123,7 +123,7 @@ def use_answers(
     Args:
         pool: moved on.
         whole: the items, with these answers.
-        budget: at most so many of them are used.
+        budget: at most this many of them are used.
         given: labels that it was given before, by item: no answers to these items are used.
     """
     known = given or {}
@@ -143,7 +143,7 @@ def replay_answers(pool: PoolPicker, answers: Iterable[PoolAnswer], path: Path) 
         if not answer.known and pool.ask(1) != [answer.item]:
             raise ConflictError(
                 f"{path}: item {answer.item} was asked about, but now another one would be. "
-                "The answers were given to another version of modelpicker, or changed by hand. To begin again "
+                "The answers were given to another version of modelpicker, or changed by hand. To start again "
                 f"with the same answers, add --labels {path}."
             )
         pool.tell(answer.item, answer.label)

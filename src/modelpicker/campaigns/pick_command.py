@@ -21,7 +21,7 @@ def pick_command(header: Mapping[str, Any], models: Sequence[str]) -> str:
     words += ["--slice", header["slice"]] if header.get("slice") else []
     words += _pool_options(header["options"]) if pool else _stream_options(header)
     reading = dict(header.get("reading") or {})
-    if header.get("judge"):  # which says that it is no model
+    if header.get("judge"):  # which says that it is not a model
         reading["fields"] = [name for name in reading.get("fields", ()) if name != header["judge"]]
     return shlex.join([*words, *_reading_options(reading, models)])
 

@@ -69,15 +69,15 @@ class PoolCampaign(Campaign):
         slice: object = None,  # noqa: A002 - as users say it
         progress: Progress | None = None,
     ) -> AddedItems:
-        """Add more items, all of them or none; the certificate speaks of all items from then on.
+        """Add more items, all of them or none; the certificate is about all items from then on.
 
         Args:
             source: a file, a collection, a data frame or a matrix with predictions of the same models; with
                 missing="not-run", some of them may be missing. Items whose keys are there already are left out, so
                 that adding a file again is safe.
             use_labels: whether labels that come with the items are known from now on.
-            judge: what the judge of the campaign says of them, where the source has no column for it: a function of
-                an item, or one class per item, None where it says nothing.
+            judge: what the judge of the campaign says about them, where the source has no column for it: a
+                function of an item, or one class per item, None where it says nothing.
             slice: what slice each of them is in, where the source has no column for it: a function of an item, or
                 one value per item.
             progress: told how many items are done, and of how many.
@@ -170,7 +170,7 @@ class PoolCampaign(Campaign):
             return self._decisions(change, numbers)
 
     def _decisions(self, change: Transaction, numbers: Sequence[int]) -> PoolDecisions:
-        """What is known of items now: they are asked about, or not."""
+        """What is known about items now: they are asked about, or not."""
         pool = change.pool.picker
         place = pool.recommended_index
         codes = pool.source.codes[np.array(numbers, dtype=np.int64), place].tolist()
@@ -202,7 +202,7 @@ class PoolCampaign(Campaign):
         Nothing new is asked once the pick is certified, or the budget is spent. Open questions are still given.
 
         Args:
-            most: at most so many, of which up to 100 are new; one if they are leased. Without it and without a
+            most: at most this many, of which up to 100 are new; one if they are leased. Without it and without a
                 lease, all open questions, and none is new.
             lease: for how many seconds, or how long, they are kept from others.
             annotator: who takes them. The same annotator is given again what they have leased already; nobody is
@@ -288,7 +288,7 @@ class PoolCampaign(Campaign):
             return projection.picker.labels_to_go()
 
     def outlook(self, labels: int) -> PoolOutlook | None:
-        """What so many more labels would buy; None if it is too early to say. An estimate, not a promise."""
+        """What that many more labels would buy; None if it is too early to say. An estimate, not a promise."""
         with self.reading_pool() as (_, projection):
             return projection.picker.outlook(labels)
 

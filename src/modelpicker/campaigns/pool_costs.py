@@ -44,7 +44,7 @@ class PoolCosts:
         models: Sequence[ModelName],
         ask_for: str = "class",
     ) -> Self:
-        """What a user gave, or what is stored of it; an error if it makes no sense.
+        """What a user gave, or what is stored of it; an error if it is not valid.
 
         Args:
             loss: in any form that `Loss.of` takes, or the document of one.
@@ -217,7 +217,7 @@ def loss_in_words(loss: Loss) -> str:
 
 
 def _first(parts: Sequence[str]) -> str:
-    """The first parts of a list that goes on."""
+    """The first parts of a list that continues."""
     more = f"{len(parts) - SHOWN_PRICES:,} more costs, " if len(parts) > SHOWN_PRICES else ""
     return "".join(f"{part}, " for part in parts[:SHOWN_PRICES]) + more
 

@@ -25,7 +25,7 @@ KEPT = "All earlier answers are saved: make room, and run the same command again
 
 @dataclass(frozen=True)
 class PoolAnswer:
-    """What is known of an item."""
+    """What is known about an item."""
 
     item: int
     label: AnyLabel | None
@@ -47,12 +47,12 @@ class PoolJournal:
         self.path = path
         self._file = file
         self.header: dict[str, Any] | None = None
-        """None in a journal that was not begun."""
+        """None in a journal that was not started."""
         self.answers: list[PoolAnswer] = []
         self._ends: list[int] = []
         """Where the lines end: that of the header first, then those of the answers."""
         self.torn = False
-        """Whether the last line was not whole, and dropped."""
+        """Whether the last line was incomplete, and dropped."""
         self._read()
 
     @classmethod
@@ -188,7 +188,7 @@ def _answer(entry: Mapping[str, Any]) -> PoolAnswer:
 
 
 def read_header(path: Path) -> dict[str, Any] | None:
-    """What a journal was begun with; None if there is no journal."""
+    """What a journal was started with; None if there is no journal."""
     with suppress(OSError):
         if path.is_file():
             with path.open("rb") as file:

@@ -24,7 +24,16 @@ from modelpicker.label import LabelGiven
 
 
 class AnyCampaign(Protocol):
-    """`Campaign` and `RemoteCampaign`: code that is written for this works with both."""
+    """`Campaign` and `RemoteCampaign`: code that is written for this works with both.
+
+    >>> import modelpicker as mp
+    >>> def first_key(campaign: mp.AnyCampaign) -> str | None:
+    ...     return campaign.pending()[0].key
+    >>> campaign = mp.create_campaign("memory://any", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> first_key(campaign)
+    'msg-1'
+    """
 
     name: str
 
@@ -106,7 +115,7 @@ class AnyCampaign(Protocol):
         """About how many more labels a pool needs; None on a stream, and if it is too early to say."""
 
     def outlook(self, labels: int) -> PoolOutlook | None:
-        """What so many more labels of a pool would buy; None on a stream, and if it is too early to say."""
+        """What that many more labels of a pool would buy; None on a stream, and if it is too early to say."""
 
     def answers(self) -> list[AnswerRecord]:
         """All queries with their labels, and labels that were kept for reference."""
@@ -127,7 +136,7 @@ class AnyCampaign(Protocol):
         """Let another model take part from the next round on."""
 
     def leave(self, model: ModelName) -> None:
-        """Let a model take no part any more, from the next round on."""
+        """Let a model no longer take part, from the next round on."""
 
     def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
         """Change the budget, the goal, the guidelines, or whether anybody is asked; it holds from here on."""
@@ -160,4 +169,4 @@ class AnyCampaign(Protocol):
         """Write the whole campaign to a file, `.jsonl` or `.parquet`."""
 
     def report(self) -> str:
-        """One page for whoever has to decide, as HTML."""
+        """One page for the person who decides, as HTML."""

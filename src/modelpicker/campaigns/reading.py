@@ -78,6 +78,12 @@ class CampaignReading(CampaignTransactions):
         """The classes that a label may be: those given, or all that models and people have said so far.
 
         There are none where grades or preferences are asked for.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://classes", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.known_classes()
+        ['ham', 'spam']
         """
         return self._known_classes.names() if self.settings.ask_for == "class" else []
 
@@ -120,7 +126,14 @@ class CampaignReading(CampaignTransactions):
             return projection.models, {str(model) for model in once}
 
     def waiting_items(self) -> dict[str, int]:
-        """How many items of each file wait to be asked about, in their order."""
+        """How many items of each file wait to be asked about, in their order.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://waiting-items", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.waiting_items()
+        {}
+        """
         with self.reading_state() as (_, state):
             return state.waiting_items
 
@@ -131,7 +144,14 @@ class CampaignReading(CampaignTransactions):
             return state.rounds
 
     def counts(self) -> CampaignCounts:
-        """How many labels, skips, references and unanswered queries there are; `best` takes longer to say so."""
+        """How many labels, skips, references and unanswered queries there are; `best` takes longer to say so.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://counts", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.counts().waiting
+        1
+        """
         with self.reading_state() as (_, state):
             return copy.copy(state.counts)
 
@@ -145,7 +165,16 @@ class CampaignReading(CampaignTransactions):
         return {name: found[state] for state, name in enumerate(STATE_NAMES)}
 
     def best(self) -> Pick:
-        """The best model so far, how every model stands, and what that rests on."""
+        """The best model so far, how every model stands, and what that rests on.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://best", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham")
+        >>> pick = campaign.best()
+        >>> pick.model, pick.state.name
+        ('gpt', 'running')
+        """
         with self.reading() as (store, projection):
             return make_pick(store, projection)
 
@@ -155,27 +184,56 @@ class CampaignReading(CampaignTransactions):
             return projection.event, make_pick(store, projection)
 
     def labels_to_go(self) -> LabelsToGo | None:
-        """About how many more labels are needed until the pick is certified; None on a stream: nobody can tell."""
+        """About how many more labels are needed until the pick is certified; None on a stream: nobody can tell.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6 + [["ham", "ham"]] * 4
+        >>> campaign = mp.create_campaign("memory://to-go", "tickets", pool=items, tolerance=0.05)
+        >>> campaign.labels_to_go() is None  # before the first label it is too early
+        True
+        """
         return None
 
     def outlook(self, labels: int) -> PoolOutlook | None:
-        """What so many more labels would buy; None on a stream: nobody can tell."""
+        """What that many more labels would buy; None on a stream: nobody can tell.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6 + [["ham", "ham"]] * 4
+        >>> campaign = mp.create_campaign("memory://outlook", "tickets", pool=items, tolerance=0.05)
+        >>> campaign.tell(campaign.pending(1)[0].id, "spam")
+        >>> campaign.outlook(4) is None or campaign.outlook(4).labels
+        True
+        """
         check_count("labels", labels)
         return None
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
-        """How sure the pick is, in a statement that holds whenever one looks; `best` has one as well.
+        """How certain the pick is, in a statement that holds whenever you look; `best` has one as well.
 
         Args:
             confidence: the probability, at least, that no statement of this kind, made at any time, is ever wrong.
-            kind: "stream" speaks of the items seen so far, and assumes nothing of them; "population" speaks of the
+            kind: "stream" is about the items seen so far, and assumes nothing about them; "population" is about the
                 models' accuracies, if items are drawn independently from one distribution.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://certificate", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> print(campaign.certificate(0.9, "population").sentence)
+        Not proven yet.
         """
         with self.reading() as (store, projection):
             return projection.certificate(best_place(store, projection), confidence, kind)
 
     def answers(self) -> list[AnswerRecord]:
-        """All queries with their labels, and labels that were kept for reference, in the order of the rounds."""
+        """All queries with their labels, and labels that were kept for reference, in the order of the rounds.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://answers", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham")
+        >>> [(answer.key, answer.label) for answer in campaign.answers()]
+        [('msg-1', 'ham')]
+        """
         with self.looking() as store:
             return [
                 AnswerRecord(
@@ -188,27 +246,72 @@ class CampaignReading(CampaignTransactions):
             ]
 
     def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
-        """Every answer that holds now, the newest first: who gave it, when, and what each model said."""
+        """Every answer that holds now, the newest first: who gave it, when, and what each model said.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://labels", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham", annotator="ann")
+        >>> [(given.key, given.label, given.by) for given in campaign.labels()]
+        [('msg-1', 'ham', 'ann')]
+        """
         with self.reading_state() as (store, state):
             return list(find_labels(store, state, wanted))
 
     def conflicts(self) -> list[Conflict]:
-        """The items on which people disagree, with what each of them said; `settle` decides."""
+        """The items on which people disagree, with what each of them said; `settle` decides.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6
+        >>> campaign = mp.create_campaign("memory://conflicts", "tickets", pool=items, overlap=2)
+        >>> first = campaign.pending(1)[0]
+        >>> campaign.tell(first.id, "spam", annotator="ann")
+        >>> campaign.tell(first.id, "ham", annotator="bob")
+        >>> [opinion.label for opinion in campaign.conflicts()[0].opinions]
+        ['spam', 'ham']
+        """
         with self.looking() as store:
             return find_conflicts(store)
 
     def agreement(self) -> Agreement:
-        """How far people agree on the items that several of them labelled."""
+        """How far people agree on the items that several of them labelled.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6
+        >>> campaign = mp.create_campaign("memory://agreement", "tickets", pool=items, overlap=2)
+        >>> first = campaign.pending(1)[0]
+        >>> campaign.tell(first.id, "spam", annotator="ann")
+        >>> campaign.tell(first.id, "spam", annotator="bob")
+        >>> campaign.agreement().items
+        1
+        """
         with self.looking() as store:
             return measure_agreement(store.all_opinions())
 
     def opinions(self, id: int | str) -> tuple[GivenOpinion, ...]:
-        """What people say of an item that several people label, in the order in which they said it."""
+        """What people say about an item that several people label, in the order in which they said it.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6
+        >>> campaign = mp.create_campaign("memory://opinions", "tickets", pool=items, overlap=2)
+        >>> first = campaign.pending(1)[0]
+        >>> campaign.tell(first.id, "spam", annotator="ann")
+        >>> [opinion.by for opinion in campaign.opinions(first.id)]
+        ['ann']
+        """
         with self.looking() as store:
             return opinions_of(store, self._number_of(store, id, store.head().rounds))
 
     def notes(self) -> list[ItemNote]:
-        """What people have noted about items, the newest first: one note per item and person."""
+        """What people have noted about items, the newest first: one note per item and person.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://notes", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.note("msg-1", "Is this spam?", annotator="ann")
+        >>> [(note.id, note.by) for note in campaign.notes()]
+        [(0, 'ann')]
+        """
         with self.looking() as store:
             found = [note for notes in find_notes(store).values() for note in notes]
         return sorted(found, key=lambda note: note.at, reverse=True)
@@ -225,7 +328,15 @@ class CampaignReading(CampaignTransactions):
         return {number: note for number, notes in found.items() for note in notes if person_of(note.by) == person}
 
     def labels_by(self, annotator: str) -> int:
-        """How many labels of one person hold, whatever they signed with; quick, however many labels there are."""
+        """How many labels of one person hold, whatever they signed with; quick, however many labels there are.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://labels-by", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham", annotator="ann")
+        >>> campaign.labels_by("ann")
+        1
+        """
         return self._answer_counts.of(annotator)
 
     @cached_property
@@ -233,7 +344,15 @@ class CampaignReading(CampaignTransactions):
         return AnswerCounts(self)
 
     def annotators(self) -> list[str]:
-        """Everybody who has answered, by name."""
+        """Everybody who has answered, by name.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://annotators", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham", annotator="ann")
+        >>> campaign.annotators()
+        ['ann']
+        """
         with self.looking() as store:
             events = [stored.event for stored in store.others((Answer.kind, Opinion.kind, Reference.kind))]
         return sorted(
@@ -241,17 +360,42 @@ class CampaignReading(CampaignTransactions):
         )
 
     def label_of(self, id: int | str) -> AnyLabel | None:
-        """The label that is known of a round; None if there is none."""
+        """The label that is known about a round; None if there is none.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://label-of", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham")
+        >>> campaign.label_of("msg-1")
+        'ham'
+        """
         state = self._state_of(id)
         return None if state is None else state.label
 
     def answered_by(self, id: int | str) -> str | None:
-        """Who answered last, or took an answer back; None if nobody has, or did not say who they are."""
+        """Who answered last, or took an answer back; None if nobody has, or did not say who they are.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://answered", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham", annotator="ann")
+        >>> campaign.answered_by(query.id)
+        'ann'
+        """
         said = [record for record in self.history(id) if record["kind"] in ANSWERED]
         return said[-1]["by"] if said else None
 
     def leased_by(self, id: int | str) -> str | None:
-        """Who has leased a query; None if nobody has."""
+        """Who has leased a query; None if nobody has.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://leased", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.pending(lease=600, annotator="ann")[0].key
+        'msg-1'
+        >>> campaign.leased_by("msg-1")
+        'ann'
+        """
         state = self._state_of(id)
         return None if state is None else state.leased_by
 
@@ -260,7 +404,14 @@ class CampaignReading(CampaignTransactions):
             return store.state(self._number_of(store, id, store.head().rounds))
 
     def history(self, id: int | str | None = None) -> Iterator[HistoryRecord]:
-        """Everything that happened, in order, as JSON-ready records; or all that happened to one round."""
+        """Everything that happened, in order, as JSON-ready records; or all that happened to one round.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://history", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> sorted(next(campaign.history()))[:3]
+        ['at', 'event', 'id']
+        """
         with self.looking() as store:
             head = store.head()
             if id is not None:
@@ -269,7 +420,7 @@ class CampaignReading(CampaignTransactions):
         return records_of(self.stored(head.events), self.settings)
 
     def records(self, after: int, most: int) -> list[HistoryRecord]:
-        """A page of the history: so many records after an event, and the rest of the last one's event."""
+        """A page of the history: that many records after an event, and the rest of the last one's event."""
         with self.looking() as store:
             last = store.head().events
             found = [stored.event for stored in store.others((Joining.kind, Leaving.kind), upto=after)]
@@ -282,7 +433,14 @@ class CampaignReading(CampaignTransactions):
         return page
 
     def number_of(self, id: int | str) -> int:
-        """The round that an id or a key stands for."""
+        """The round that an id or a key stands for.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://number", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.number_of("msg-1")
+        0
+        """
         with self.looking() as store:
             return self._number_of(store, id, store.head().rounds)
 

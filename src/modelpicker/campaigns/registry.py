@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Joining, Leaving, Revision
 from modelpicker.campaigns.input.pool_source import PoolSource
 from modelpicker.campaigns.input.slices import slice_name
+from modelpicker.campaigns.kernel_needs import KernelNeed
 from modelpicker.campaigns.names import NAME, check_name
 from modelpicker.campaigns.offline import given_labels, read_whole, refuse_warm_of_stream
 from modelpicker.campaigns.offline_pool import find_loss, find_price
@@ -43,12 +45,19 @@ from modelpicker.campaigns.terms import check_guidelines
 from modelpicker.certificates.certificate import Certified
 from modelpicker.collections.same_answers import SameAnswers
 from modelpicker.encoding import ClassName, Missing
-from modelpicker.errors import InputError, NotFoundError, StorageError, brief
+from modelpicker.errors import InputError, ModelPickerError, NotFoundError, StorageError, brief
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A campaign as lists show it."""
+    """A campaign as lists show it.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://listed", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> mp.list_campaigns("memory://listed")[0].name
+    'tickets'
+    """
 
     name: str
     created: int
@@ -59,7 +68,7 @@ class Listed:
     budget: int | None
     events: int
     damage: str = ""
-    """Why it cannot be opened, where its settings were changed or damaged: then nothing is known of those."""
+    """Why it cannot be opened, where its settings were changed or damaged: then nothing is known about those."""
 
 
 def create_campaign(
@@ -112,7 +121,7 @@ def create_campaign(
             it does not stop for that. Items that come meanwhile count against a certificate of the stream, so that
             it may ask again.
         overlap: How many different people label each item: 2 or more, or a share such as 0.2 of the items that two
-            people label. Each of their labels counts against the budget. An item whose labels differ counts at its
+            people label. Each of their labels counts against the budget. An item whose labels differ counts as the
             worst until `settle` says what it is.
         overlap_rule: When several people label an item, what makes their answers its label. all: all of them say
             the same. majority: more than half of them say the same; then nobody else is asked. Otherwise the owner
@@ -120,12 +129,12 @@ def create_campaign(
         ask_for: What people are asked for: the class of an item; a grade for each of the different answers to it;
             or which of two answers is better.
         same: What counts as the same answer to an item: exact; normalised, where capitals, white space and
-            punctuation at the ends do not matter; or a number: answers that are numbers and at most so far apart.
+            punctuation at the ends do not matter; or a number: answers that are numbers and at most this far apart.
             The most frequent spelling is kept.
         missing: What it means that a prediction is missing. abstained: the model has no answer, which counts as
-            wrong. not-run: the model was not run for this item, and nothing is known of it. `racing` says which
+            wrong. not-run: the model was not run for this item, and nothing is known about it. `racing` says which
             models have to be run.
-        seed: What all randomness is drawn from: the same seed and the same predictions give the same decisions.
+        seed: The seed of all randomness: the same seed and the same predictions give the same decisions.
         algorithm: Decides which labels are asked for, and which model is recommended. Its name, or a class of your
             own that passes `check_algorithm`.
         options: Options of the algorithm; those left out keep their defaults.
@@ -148,8 +157,8 @@ def create_campaign(
             with `use_labels`. For a pool.
         loss: what mistakes cost: "accuracy" (the default), weights by class, costs by class and answer, or a
             `Loss`. "balanced" counts all classes the same, by how frequent they are among the labels of the source.
-            The tolerance and the certificate speak of it. For a campaign that asks for classes; "balanced" is for a
-            pool, on a stream pass `Loss.balanced` with a share for each class.
+            The tolerance and the certificate are about it. For a campaign that asks for classes; "balanced" is for
+            a pool, on a stream pass `Loss.balanced` with a share for each class.
         price: what each model costs per item, by its name: the pick is then the cheapest model that is certified.
             For a pool, and for a stream with the algorithm race.
         label_noise: the probability that a label is wrong, at most: certificates allow for it, and are wider.
@@ -285,13 +294,22 @@ def begin_campaign(storage: str, name: str, settings: CampaignSettings, guidelin
 
 
 def open_campaign(storage: str, name: str, *, algorithm: type[Algorithm] | None = None) -> Campaign:
-    """Go on with a campaign; `algorithm` is its class, if that is your own and cannot be imported by its name."""
+    """Continue with a campaign.
+
+    `algorithm` is its class, if that is your own and cannot be imported by its name.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://open", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> mp.open_campaign("memory://open", "tickets").rounds
+    1
+    """
     opened = open_storage(storage)
     with opened.reading() as connection:
         row = find_campaign(connection, name) if NAME.fullmatch(str(name)) else None
         known = [] if row is not None else [one.name for one in all_campaigns(connection)]
     if row is None:
-        there = f"those there are: {', '.join(known[:10])}" if known else "there is none yet"
+        there = f"it has: {', '.join(known[:10])}" if known else "there is none yet"
         raise NotFoundError(f"there is no campaign {brief(name)} in {opened.url}; {there}.")
     document = stored_document(row.name, row.settings, row.checksum)
     settings = CampaignSettings.load(document, algorithm)
@@ -305,10 +323,29 @@ def has_campaign(storage: str, name: str) -> bool:
 
 
 def list_campaigns(storage: str) -> list[Listed]:
-    """The campaigns of a storage, by name."""
+    """The campaigns of a storage, by name.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://list", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> [found.name for found in mp.list_campaigns("memory://list")]
+    ['tickets']
+    """
     opened = open_storage(storage)
     with opened.reading() as connection:
         return [_listed(connection, row) for row in all_campaigns(connection)]
+
+
+def kernel_needs(storage: Storage) -> list[KernelNeed]:
+    """What the campaigns of a storage need compiled; those that cannot be opened need nothing."""
+    with storage.reading() as connection:
+        rows = all_campaigns(connection)
+    found = []
+    for row in rows:
+        with suppress(ModelPickerError):
+            settings = CampaignSettings.load(stored_document(row.name, row.settings, row.checksum))
+            found.append(KernelNeed.of(settings))
+    return found
 
 
 def _listed(connection: Connection, row: Any) -> Listed:
@@ -330,7 +367,16 @@ def _listed(connection: Connection, row: Any) -> Listed:
 
 
 def delete_campaign(storage: str, name: str) -> None:
-    """Delete a campaign with everything that belongs to it, for good; export it before."""
+    """Delete a campaign with everything that belongs to it, permanently; export it before.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://delete", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.close()
+    >>> mp.delete_campaign("memory://delete", "tickets")
+    >>> mp.list_campaigns("memory://delete")
+    []
+    """
     opened = open_storage(storage)
     with opened.writing() as connection:
         row = find_campaign(connection, name) if NAME.fullmatch(str(name)) else None

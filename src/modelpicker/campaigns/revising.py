@@ -1,4 +1,4 @@
-"""What changes while a campaign goes on: its models, its terms, its name."""
+"""What changes while a campaign continues: its models, its terms, its name."""
 
 from typing import Any
 
@@ -21,6 +21,13 @@ class CampaignRevising(CampaignReading):
 
         It takes over the record of the model that leads now, as if it had said the same until now: it starts level
         with the leader, and its estimate differs from the leader's only by what both say from now on.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://join", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.join("llama")
+        >>> campaign.models
+        ('bert', 'gpt', 'llama')
         """
         with self.writing() as change:
             models = change.projection.picker.models
@@ -42,7 +49,14 @@ class CampaignRevising(CampaignReading):
             change.add(Joining(change.head.rounds, name, make_pick(change.store, change.projection).model))
 
     def leave(self, model: ModelName) -> None:
-        """Let a model take no part any more, from the next round on; what is known of the others stays."""
+        """Let a model no longer take part, from the next round on; what is known about the others stays.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://leave", "tickets", models=["bert", "gpt", "llama"])
+        >>> campaign.leave("bert")
+        >>> campaign.models
+        ('gpt', 'llama')
+        """
         with self.writing() as change:
             models = change.projection.picker.models
             check_model(model)
@@ -55,14 +69,14 @@ class CampaignRevising(CampaignReading):
             change.add(Leaving(change.head.rounds, name))
 
     def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
-        """Change what may be changed while it goes on; it holds from here on, and the history keeps it.
+        """Change what may be changed while it continues; it holds from here on, and the history keeps it.
 
         Args:
             name: what to call it from now on.
             annotator: who says so.
             changes: `budget` (None for no limit), `stop_when` (None for no goal), `paused`, `archived`, `finished`,
                 or `guidelines` (what annotators read beside the item). On a pool `stop_when` sets the tolerance and
-                the confidence; None brings back those it began with. Another tolerance begins the proof anew, with
+                the confidence; None brings back those it began with. Another tolerance begins the proof again, with
                 the labels that are known.
 
         >>> import modelpicker as mp
@@ -92,10 +106,25 @@ class CampaignRevising(CampaignReading):
     def finish(self, *, annotator: str | None = None) -> None:
         """Take the result: nobody is asked any more, and open questions are withdrawn.
 
-        Answers that are under way still count. `revise(finished=False)` goes on.
+        Answers that are under way still count. `revise(finished=False)` continues.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://finish", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.finish()
+        >>> campaign.best().state.name
+        'finished'
         """
         self.revise(annotator=annotator, finished=True)
 
     def rename(self, name: str, *, annotator: str | None = None) -> None:
-        """Call it something else; the history keeps when, and who said so."""
+        """Call it something else; the history keeps when, and who said so.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://rename", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.rename("mails")
+        >>> campaign.name
+        'mails'
+        """
         self.revise(name=name, annotator=annotator)

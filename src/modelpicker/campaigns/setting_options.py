@@ -13,7 +13,7 @@ from modelpicker.certificates.stop_rule import CONFIDENCE, GAP, STOP_RULE
 from modelpicker.errors import InputError, brief
 from modelpicker.options import LARGEST_SEED, Option, count
 
-# So many different people may label one item.
+# This many different people may label one item.
 MOST_PEOPLE = 100
 
 AskFor: TypeAlias = Literal["class", "grades", "preference"]
@@ -87,7 +87,7 @@ SETTINGS: tuple[Option, ...] = (
         "same",
         str,
         "What counts as the same answer to an item: exact; normalised, where capitals, white space and punctuation "
-        "at the ends do not matter; or a number: answers that are numbers and at most so far apart.",
+        "at the ends do not matter; or a number: answers that are numbers and at most this far apart.",
         "exact",
         wanted="exact, normalised, or a number from 0",
         title="The same answer",
@@ -96,7 +96,7 @@ SETTINGS: tuple[Option, ...] = (
         "missing",
         str,
         "What it means that a prediction is missing. abstained: the model has no answer, which counts as wrong. "
-        "not-run: the model was not run for this item, and nothing is known of it.",
+        "not-run: the model was not run for this item, and nothing is known about it.",
         "abstained",
         choices=("abstained", "not-run"),
         title="A missing prediction",
@@ -104,7 +104,7 @@ SETTINGS: tuple[Option, ...] = (
     Option(
         "seed",
         int,
-        "What all randomness is drawn from: the same seed and the same predictions give the same decisions.",
+        "The seed of all randomness: the same seed and the same predictions give the same decisions.",
         0,
         low=0,
         high=LARGEST_SEED,
@@ -199,7 +199,7 @@ def check_slice_name(name: object, models: Sequence[object] = (), judge: str | N
         raise InputError(f"slice={brief(name)} is a model; name another column.", parameter="slice")
     if name == judge:
         raise InputError(
-            f"slice={brief(name)} is the judge as well, which nobody who labels may see; name another column.",
+            f"slice={brief(name)} is the judge as well, which annotators may not see; name another column.",
             parameter="slice",
         )
     return name
@@ -221,7 +221,8 @@ def refuse_judge_of_stream(judge: object) -> None:
     """A stream has no judge yet."""
     if judge is not None:
         raise InputError(
-            f"judge={brief(judge)}: only a pool can use a judge, as its proof has to know what the judge says of "
+            f"judge={brief(judge)}: only a pool can use a judge, as its proof has to know what the judge says "
+            "about "
             "all items. Leave it out, or take the items as a pool.",
             parameter="judge",
         )

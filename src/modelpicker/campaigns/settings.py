@@ -302,9 +302,7 @@ class CampaignSettings:
         except NotFoundError:
             raise
         except (LookupError, TypeError, ValueError) as error:
-            raise StorageError(
-                f"the settings of the campaign are damaged: {error}; bring back a backup."
-            ) from error
+            raise StorageError(f"the settings of the campaign are damaged: {error}; restore a backup.") from error
 
 
 def stored_settings(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -348,7 +346,7 @@ def _checked_options(options: object) -> dict[str, Any]:
     if not (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
         raise InputError(f"options {brief(options)}: pass them by name, such as {{'query_scale': 2.0}}.")
     if refused := [name for name in COSTS if name in options]:
-        raise InputError(f"options: {refused[0]} is no option of an algorithm; pass {refused[0]}= itself.")
+        raise InputError(f"options: {refused[0]} is not an option of an algorithm; pass {refused[0]}= itself.")
     return dict(options)
 
 

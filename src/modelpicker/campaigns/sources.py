@@ -1,4 +1,4 @@
-"""Where a campaign's items come from, if that is one file: what is needed to read it again, and to go on."""
+"""Where a campaign's items come from, if that is one file: what is needed to read it again, and to continue."""
 
 import shlex
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class FileSource:
 
     @property
     def command(self) -> str:
-        """What goes on asking about the file's items."""
+        """What continues asking about the file's items."""
         file = f"./{self.file}" if self.file.startswith("-") else self.file
         out = ["--out", self.out] if self.out else []
         return shlex.join(["modelpicker", "pick", file, "--as", "stream", *out])
@@ -56,7 +56,7 @@ class FileSource:
         if document is None or isinstance(document, cls):
             return document
         if not isinstance(document, Mapping) or not set(document) <= set(KINDS):
-            raise InputError(f"source {brief(document)}: this is no file that a campaign takes its items from.")
+            raise InputError(f"source {brief(document)}: this is not a file that a campaign takes its items from.")
         for name, value in document.items():
             if not isinstance(value, KINDS[name]):
                 raise InputError(f"source: {name} is {brief(value)}.")

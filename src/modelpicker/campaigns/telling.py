@@ -33,7 +33,7 @@ class CampaignTelling(CampaignReading):
         """Take in the label of a query, at any time and in any order.
 
         Told twice, it counts once. Another label for the same query is a conflict, unless `replace` says that the
-        first was wrong: then everything is learned anew as if it had never been said. The label of a round that was
+        first was wrong: then everything is rebuilt as if it had never been said. The label of a round that was
         not queried is kept for reference, and never touches the estimates of a stream; a pool learns from it. Where
         several people label an item (`overlap`), it is an opinion, and learned when all of them agree.
 
@@ -43,6 +43,13 @@ class CampaignTelling(CampaignReading):
                 the document of a `Label`. None if nobody can tell, as with `skip`.
             replace: whether it takes the place of another answer.
             annotator: who says so.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://tell", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham", annotator="ann")
+        >>> campaign.best().labels_used
+        1
         """
         self.tell_many([(id, label)], replace=replace, annotator=annotator)
 
@@ -53,7 +60,16 @@ class CampaignTelling(CampaignReading):
         replace: bool = False,
         annotator: str | None = None,
     ) -> None:
-        """Take in many labels in one transaction: all of them, or none if one cannot be."""
+        """Take in many labels in one transaction: all of them, or none if one cannot be.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6 + [["ham", "ham"]] * 4
+        >>> campaign = mp.create_campaign("memory://tell-many", "tickets", pool=items, tolerance=0.05)
+        >>> first, second = campaign.pending(2)
+        >>> campaign.tell_many({first.id: "spam", second.id: "spam"})
+        >>> campaign.best().labels_used
+        2
+        """
         given: object = labels
         if not isinstance(given, Iterable) or isinstance(given, str | bytes):
             raise InputError(f"labels {brief(labels)}: pass {{id: label}}, or pairs of an id and a label.")
@@ -62,12 +78,20 @@ class CampaignTelling(CampaignReading):
         with self.writing() as change:
             for entry in pairs:
                 if not (isinstance(entry, Sequence) and len(entry) == 2) or isinstance(entry, str):
-                    raise InputError(f"labels: {brief(entry)} is no pair of an id and a label.")
+                    raise InputError(f"labels: {brief(entry)} is not a pair of an id and a label.")
                 number = self._number_of(change.store, entry[0], change.head.rounds)
                 store_answer(change, number, self._label(change, number, entry[1]), replace, by)
 
     def skip(self, id: int | str, *, replace: bool = False, annotator: str | None = None) -> None:
-        """Say that nobody can tell the label of a query: no estimate changes, the budget gets the label back."""
+        """Say that nobody can tell the label of a query: no estimate changes, the budget gets the label back.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://skip", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.skip(query.id)
+        >>> campaign.counts().skipped
+        1
+        """
         self.tell(id, None, replace=replace, annotator=annotator)
 
     def _label(self, change: Transaction, number: int, label: object) -> AnyLabel | None:
@@ -87,7 +111,7 @@ class CampaignTelling(CampaignReading):
     def retract(
         self, id: int | str, *, lease: float | timedelta | None = None, annotator: str | None = None
     ) -> None:
-        """Take back the answer to a query, which then waits again; everything is learned anew without it.
+        """Take back the answer to a query, which then waits again; everything is rebuilt without it.
 
         Of an item that several people label, it is what the annotator said; if they said nothing, all opinions.
 
@@ -95,6 +119,14 @@ class CampaignTelling(CampaignReading):
             id: the `id` of a decision, or the key that the item was asked with.
             lease: for how long the query is kept for the annotator, as `pending` has it.
             annotator: who says so.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://retract", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.tell(query.id, "ham")
+        >>> campaign.retract(query.id)
+        >>> campaign.best().pending
+        1
         """
         by = check_annotator(annotator)
         seconds = None if lease is None else seconds_of(lease)
@@ -110,7 +142,7 @@ class CampaignTelling(CampaignReading):
                 change.store.lease([number], self.storage.now(change.store.connection) + seconds, by)
 
     def settle(self, id: int | str, label: LabelGiven | None, *, annotator: str | None = None) -> None:
-        """Decide what an item is on which people disagree; until then it counts at its worst.
+        """Decide what an item is on which people disagree; until then it counts as the worst.
 
         Said twice, it counts once. An item that waits for another person can be settled as well. `tell` with
         `replace` corrects a label that was settled.
@@ -119,6 +151,16 @@ class CampaignTelling(CampaignReading):
             id: the `id` of a query, or the key of its item.
             label: as for `tell`; None if nobody can tell.
             annotator: who says so.
+
+        >>> import modelpicker as mp
+        >>> items = [["spam", "ham"]] * 6
+        >>> campaign = mp.create_campaign("memory://settle", "tickets", pool=items, overlap=2)
+        >>> first = campaign.pending(1)[0]
+        >>> campaign.tell(first.id, "spam", annotator="ann")
+        >>> campaign.tell(first.id, "ham", annotator="bob")
+        >>> campaign.settle(first.id, "ham")
+        >>> campaign.conflicts()
+        []
         """
         by = check_annotator(annotator)
         with self.writing() as change:
@@ -155,7 +197,7 @@ class CampaignTelling(CampaignReading):
 
 
 def _classes_before(store: EventStore, number: int) -> list[ClassName]:
-    """The classes that were said of a round so far, by one person or several."""
+    """The classes that were said about a round so far, by one person or several."""
     known = store.state(number)
     said = [None if known is None else known.label, *(opinion.label for opinion in store.opinions(number))]
     return [name for label in said if label is not None for name in classes_of(label)]

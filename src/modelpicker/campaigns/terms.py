@@ -1,4 +1,4 @@
-"""What may be changed while a campaign goes on: the budget, the goal, the guidelines, whether anybody is asked.
+"""What may be changed while a campaign continues: the budget, the goal, the guidelines, whether anybody is asked.
 
 Each change is an event. It holds from there on, and what was decided before stays as it was decided.
 """
@@ -18,7 +18,15 @@ LONGEST_GUIDELINES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What holds now."""
+    """What holds now.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://terms", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.revise(budget=50)
+    >>> campaign.terms.budget
+    50
+    """
 
     budget: int | None
     stop_when: Certified | None
@@ -42,7 +50,7 @@ class Terms:
         return self.paused or self.archived or self.finished
 
     def revised(self, changes: Mapping[str, Any]) -> Self:
-        """After a change that was checked; a new name is none of this."""
+        """After a change that was checked; a new name is not one of this."""
         known = {name: value for name, value in changes.items() if name in CHANGEABLE}
         if "stop_when" in known:
             known["stop_when"] = stopping_rule(known["stop_when"])
@@ -62,8 +70,8 @@ class Terms:
     def check_asks(self) -> None:
         """Refuse items while nobody is asked."""
         for name, how in (
-            ("archived", "bring it back first: modelpicker revise … --bring-back, or revise(archived=False)"),
-            ("finished", "go on with it first: modelpicker revise … --no-finished, or revise(finished=False)"),
+            ("archived", "restore it first: modelpicker revise … --bring-back, or revise(archived=False)"),
+            ("finished", "continue with it first: modelpicker revise … --no-finished, or revise(finished=False)"),
             ("paused", "resume it first: modelpicker revise … --resume, or revise(paused=False)"),
         ):
             if getattr(self, name):
@@ -72,7 +80,7 @@ class Terms:
     def check_answers(self) -> None:
         """Refuse answers that come too late."""
         if self.archived:
-            raise ConflictError("the campaign is archived, and takes no answers; bring it back first.")
+            raise ConflictError("the campaign is archived, and takes no answers; restore it first.")
 
 
 def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: float) -> dict[str, Any]:
@@ -91,7 +99,7 @@ def check_changes(settings: CampaignSettings, given: Mapping[str, Any], spent: f
         if changes["budget"] is not None and changes["budget"] < spent:
             raise ConflictError(
                 f"budget {changes['budget']:,}: {spent:,.0f} labels are bought or asked for already; pass at least "
-                "so many."
+                "that many."
             )
     if "stop_when" in changes:
         rule = stopping_rule(changes["stop_when"])

@@ -24,7 +24,15 @@ TAKEN_FOR_RIGHT = " This assumes that all labels are right."
 
 @dataclass(frozen=True, slots=True)
 class AccuracyInterval:
-    """Between which bounds the accuracy of a model lies, with what confidence."""
+    """Between which bounds the accuracy of a model lies, with what confidence.
+
+    >>> import modelpicker as mp
+    >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+    >>> for item in pool.ask(3):
+    ...     pool.tell(item, "dog")
+    >>> pool.accuracy().low, pool.accuracy().high
+    (0.03, 1.0)
+    """
 
     model: int | str
     low: float
@@ -59,7 +67,7 @@ class AuditDraw(NamedTuple):
 
 
 class RightCounts(NamedTuple):
-    """What is known of a model by counting."""
+    """What is known about a model by counting."""
 
     items: int
     right: int
@@ -132,7 +140,7 @@ def measure_accuracy(
     since: int | None = None,
     noisy: bool = False,
 ) -> AccuracyInterval:
-    """The interval of the accuracy of one of so many models, each of which might have been the pick.
+    """The interval of the accuracy of one of that many models, each of which might have been the pick.
 
     If labels may be wrong (`noisy`), the sentence says that it assumes that all are right.
     """

@@ -1,8 +1,8 @@
 """Certificates: how certain a pick is, in statements that hold whenever you look.
 
-Three kinds, and a certificate always says which it is. A *stream* certificate assumes nothing of the stream: the
+Three kinds, and a certificate always says which it is. A *stream* certificate assumes nothing about the stream: the
 only chance is that of the coins. A *population* certificate is for items that are drawn independently from one
-distribution. A *pool* certificate speaks of exactly the items of a pool. The proofs are in
+distribution. A *pool* certificate is about exactly the items of a pool. The proofs are in
 docs/how-it-works/certificates.md and docs/how-it-works/pools.md.
 """
 
@@ -29,7 +29,16 @@ FINEST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What is known of a model, with what confidence."""
+    """What is known about a model, with what confidence.
+
+    >>> import modelpicker as mp
+    >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+    >>> for item in pool.ask(3):
+    ...     pool.tell(item, "dog")
+    >>> certificate = pool.certificate()
+    >>> certificate.gap, certificate.kind
+    (0.34, 'pool')
+    """
 
     model: int | str
     gap: float
@@ -50,7 +59,13 @@ class Certificate:
     """Whether the statement holds without any chance of error; only that of a pool can."""
 
     def document(self) -> dict[str, Any]:
-        """The certificate for programs."""
+        """The certificate for programs.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> sorted(pool.certificate().document())[:3]
+        ['certain', 'confidence', 'gap']
+        """
         return {name: getattr(self, name) for name in self.__slots__}
 
     def _repr_html_(self) -> str:
@@ -103,7 +118,7 @@ class Certified:
 
 
 def check_confidence(confidence: Any) -> float:
-    """A confidence that makes sense."""
+    """A confidence that is valid."""
     return float(CONFIDENCE.check(confidence))
 
 

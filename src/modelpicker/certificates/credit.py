@@ -5,7 +5,7 @@ to leaders, who are everybody's opponent at once, so each leader has a row with 
 own opponent, the runner-up, is another: of that a single entry is kept. A runner-up that takes the lead gets a row,
 and its entries move there.
 
-Rows and entries are given out in turn; if there are no more, the oldest is given out anew, and the credit in it is
+Rows and entries are given out in turn; if there are no more, the oldest is given out again, and the credit in it is
 lost. Credit only makes wealth larger, so less of it proves less, and nothing that is false.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 Book: TypeAlias = Any  # has the arrays credit, place, owner, single, pair, given
 
-# So many rows and single entries there are, or as many as the models can ever need.
+# This many rows and single entries there are, or as many as the models can ever need.
 MOST_ROWS, MOST_SINGLES = 1_024, 4_096
 # Fields of `given`: rows and single entries, since the beginning.
 ROWS, SINGLES = range(2)

@@ -1,8 +1,8 @@
-"""What labels, and labels that are missing, say of every two models: kernels that are fed as a stream goes by.
+"""What labels, and labels that are missing, say about every two models: kernels that are fed as a stream goes by.
 
 For two models i and j let d be the loss of i minus that of j in a round: 1 if i is wrong and j right, -1 the other
-way round, 0 if they answer the same. A round is queried with a known probability q, by a coin that knows nothing of
-d. For a bet b below q, the factor
+way round, 0 if they answer the same. A round is queried with a known probability q, by a coin that knows nothing
+about d. For a bet b below q, the factor
 
     1 if not queried,  1 - b/q if queried and d = 1,  1 + b/q if queried and d = -1
 
@@ -15,7 +15,7 @@ a few ranges of q, and the logarithms are summed when they are asked for. Some r
   of the two losses unknown, and every round for which one of the two was not asked.
 * A d between -1 and 1 counts as |d| of a round with d = 1 or -1. That is never too much: all these logarithms are
   concave in d, and 0 at d = 0 (docs/how-it-works/certificates.md).
-* A round that was closed before anybody saw its row (the budget was spent) says nothing of a population; of the
+* A round that was closed before anybody saw its row (the budget was spent) says nothing about a population; of the
   stream it may hold the worst.
 
 For statements about the stream alone d is no chance, and b/q may be replaced by (b/q) / (1 - b) where d = -1: that
@@ -60,7 +60,7 @@ NOT_YET = -1
 
 
 class Evidence(NamedTuple):
-    """What is known of every two models; a level is a range of query probabilities."""
+    """What is known about every two models; a level is a range of query probabilities."""
 
     labels: Floats  # [level, i, j]: by how much more i has lost than j, over the labelled rounds on which it has
     places: Floats  # likewise, the sum of where in the range of its level 1/q is, from 0 to 1
@@ -130,7 +130,7 @@ def no_evidence(models: int, since: Ints | None = None, parts: bool = False) -> 
 
 
 def new_room(models: int) -> Room:
-    """Room for so many models."""
+    """Room for that many models."""
     return Room(
         row=np.zeros(models, dtype=np.int32),
         others=np.zeros(models, dtype=np.int32),
@@ -393,9 +393,10 @@ def refuted(tables: Tables, weights: Floats, kind: int, worst: float, rounds: in
 def excluded(
     tables: Tables, weights: Floats, kind: int, worst: float, rounds: int, steps: int, parts: int, bar: float
 ) -> bool:
-    """Whether no more than a gap is left to another model: so many items, or steps of accuracy.
+    """Whether no more than a gap is left to another model: that many items, or steps of accuracy.
 
-    More than so many items is one more where losses are whole mistakes, and the least that a loss can be elsewhere.
+    More than that many items is one more where losses are whole mistakes, and the least that a loss can be
+    elsewhere.
     """
     more = 1.0 / FINENESS if parts > 0 else 1.0
     gap = steps + more if kind == STREAM else steps / STEPS
@@ -410,7 +411,9 @@ def steps_in(kind: int, gap: float, rounds: int) -> int:
 def challenger(
     evidence: Evidence, tables: Tables, room: Room, kind: int, i: int, gap: float, least: int, bar: float, at: int
 ) -> int:
-    """A model that may be better than i by more than `gap`, or that fewer than `least` rounds speak of; -1 if none.
+    """A model that may be better than i by more than `gap`, or that fewer than `least` rounds are about.
+
+    -1 if none.
 
     It is looked for from `at` on.
     """

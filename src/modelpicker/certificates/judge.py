@@ -14,7 +14,7 @@ from modelpicker.certificates.pool_scores import USUAL_SPREAD
 from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # The share of the judge over all models counts as much as this many labels against each one of them; before that,
-# so many labels without a use of the judge are thought to have been seen against each.
+# that many labels without a use of the judge are thought to have been seen against each.
 POOLED, UNUSED = 20.0, 2.0
 # The least share of the variance of x that a judge leaves.
 LEAST = 0.05
@@ -37,12 +37,12 @@ def verdicts(rows: Codes, judged: Codes, model: int) -> Ints:
 
 
 def trust_judge(rows: Codes, scores: Floats, judged: Codes, model: int, playing: Ints) -> JudgeTrust:
-    """What the labelled items say of the judge.
+    """What the labelled items say about the judge.
 
     Args:
-        rows: what the models say of the labelled items.
+        rows: what the models say about the labelled items.
         scores: of the models on them, one less their losses; NaN where that is not known.
-        judged: what the judge says of them.
+        judged: what the judge says about them.
         model: that is on trial.
         playing: the models that are in play.
     """

@@ -1,4 +1,4 @@
-"""How far wrong labels may mislead: so many of them, at most, on the items on which two models differ.
+"""How far wrong labels may mislead: that many of them, at most, on the items on which two models differ.
 
 Each label is wrong with at most a given probability, independently of the others. A wrong label moves the
 difference between two models by two items at most: one was right and is not, the other was not and is.
@@ -23,7 +23,7 @@ def most_wrong(labels: int, noise: float, error: float) -> int:
     if labels <= 0 or noise <= 0.0:
         return 0
     odds = math.log(noise) - math.log1p(-noise)
-    chance = labels * math.log1p(-noise)  # of exactly so many, as a logarithm
+    chance = labels * math.log1p(-noise)  # of exactly that many, as a logarithm
     within = math.exp(chance)
     wrong = 0
     while wrong < labels and 1.0 - within > error:

@@ -20,7 +20,7 @@ from modelpicker.kernels.primitives import Floats
 # The bets c, the boldest first; each begins with a share of the money, most of it where bets are usual.
 BETS = 0.95 * 0.75 ** np.arange(24)
 SHARES = 1.0 / (1.0 + ((np.arange(24) - 5.0) / 5.0) ** 2)
-# Items that are gone through at once.
+# Items that are read at once.
 PIECE = 2**14
 # Where the items left must nearly all be the worst, a bet would divide by about nothing: there is none.
 LEAST_ROOM = 1e-7
@@ -158,7 +158,7 @@ def share_interval(wins: int, trials: int, confidence: float) -> tuple[float, fl
 
 
 def _least_share(wins: int, trials: int, error: float) -> float:
-    """The largest probability at which so many wins or more are no likelier than `error`."""
+    """The largest probability at which that many wins or more are no likelier than `error`."""
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = (low + high) / 2.0

@@ -20,7 +20,7 @@ from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # The level of the rival that is hardest to beat; of all others, a share of it.
 HARDEST = 4
-# From so many items on, weighing them is compiled; for fewer, that would take longer than it saves.
+# From that many items on, weighing them is compiled; for fewer, that would take longer than it saves.
 MANY = 2**18
 
 

@@ -28,8 +28,9 @@ from modelpicker.kernels.primitives import Codes, Floats, Ints
 
 # Of the draws so far this many are thought to have been before, without a difference.
 DOUBT = 8.0
-# A draw waits for labels of the last so many items that were asked for; others count at their worst for good.
-# When so many times more have been asked for, it is closed as it is.
+# A draw waits for labels of the last items that were asked for, up to this many; others count as the worst
+# permanently.
+# When that many times more have been asked for, it is closed as it is.
 WINDOW, WINDOWS = 64, 4
 # More money than this is not counted.
 MOST = 1e250
@@ -111,13 +112,13 @@ class Trial:
 
 @dataclass
 class PoolProof:
-    """The trials of a pool, and what is known of its items; `scores` has those on which models differ."""
+    """The trials of a pool, and what is known about its items; `scores` has those on which models differ."""
 
     scores: PoolScores
     allowed: float
     """By how many items a model may be worse than the best."""
     judge: Codes | None = None
-    """What a judge says of each item; negative where it says nothing."""
+    """What a judge says about each item; negative where it says nothing."""
     rows: Codes = field(init=False)
     labelled: Flags = field(init=False)
     drawable: Flags = field(init=False)
@@ -152,7 +153,7 @@ class PoolProof:
         return self.allowed + 1.0 if self.scores.whole else float(self.allowed)
 
     def trial(self, model: int) -> Trial:
-        """The trial of a model, begun if it is the first time."""
+        """The trial of a model, started if it is the first time."""
         if model not in self.trials:
             credit = np.ones_like(self.money)
             self.trials[model] = Trial(model, credit, self.richest.copy(), self.counts(model))
@@ -322,7 +323,7 @@ class PoolProof:
         return float(won + counts.known[runner_up]), max(1, int(counts.left[runner_up]))
 
     def give_up(self, item: int) -> None:
-        """Nobody can label an item: it counts at its worst, and no draw from now on waits for it."""
+        """Nobody can label an item: it counts as the worst, and no draw from now on waits for it."""
         self.take_out(item)
         self.awaited.pop(item, None)
 

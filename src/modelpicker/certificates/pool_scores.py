@@ -1,7 +1,9 @@
-"""What labels say of the models of a pool: a score each, which is one less the loss; and what they may still say.
+"""What labels say about the models of a pool: a score each, which is one less the loss.
+
+And what they may still say.
 
 Usually a model is right or wrong, and its code beside that of the label says which. Labels that say more, such as
-grades, have the scores of all models beside them. A score that is not known is NaN: it counts at its worst.
+grades, have the scores of all models beside them. A score that is not known is NaN: it counts as the worst.
 """
 
 from collections.abc import Callable
@@ -20,7 +22,7 @@ Places: TypeAlias = list[int] | Ints | slice
 # How far x spreads at first, and items that are looked at to find out where answers cost more or less.
 USUAL_SPREAD = 0.7
 LOOKED_AT = 50
-# Items that are gone through at once.
+# Items that are read at once.
 PIECE = 2**14
 Most: TypeAlias = Callable[[Places, int], Floats]
 
@@ -31,7 +33,7 @@ class PoolScores:
 
     rows: Codes
     truth: Codes
-    """Codes; what is no label is negative, and no model says it."""
+    """Codes; what is not a label is negative, and no model says it."""
     lead: Floats | None = None
     """By how much one answer may score less than another, by code; None: by 1, if the other one is a class."""
     absent: Flags | None = None
@@ -132,7 +134,7 @@ class PoolScores:
         return found
 
     def untold(self, model: int, most: Most) -> Floats:
-        """What `most` says of the items that have a label which does not set a model beside each other one."""
+        """What `most` says about the items that have a label which does not set a model beside each other one."""
         found = np.zeros(self.rows.shape[1])
         for item in self.partial:
             scores = self.graded[item]

@@ -52,7 +52,7 @@ from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grade
 from modelpicker.losses import ACCURATE, Loss
 from modelpicker.packing import compressed, decompressed
 
-# Entries that are written down one by one before they are taken in: so many, or as many as take a moment.
+# Entries that are written down one by one before they are taken in: that many, or as many as take a moment.
 LONGEST_BLOCK, SHORTEST_BLOCK = 256, 16
 # Bytes of streams that are kept before they are taken in.
 MOST_BYTES = 2**25
@@ -122,7 +122,7 @@ class Recorder:
     Args:
         models: how many.
         since: the first round of each; by default all begin with the first.
-        loss: what statements speak of; by default of accuracy.
+        loss: what statements are about; by default of accuracy.
     """
 
     def __init__(self, models: int, since: Ints | None = None, loss: Loss = ACCURATE) -> None:
@@ -271,7 +271,7 @@ class Recorder:
         past: Past | None = None,
         label_noise: float = 0.0,
     ) -> Certificate:
-        """What is known of one of the models, if each label is wrong with at most a given probability."""
+        """What is known about one of the models, if each label is wrong with at most a given probability."""
         confidence = check_confidence(confidence)
         number = check_kind(kind)
         if not self.watches:
@@ -346,7 +346,7 @@ class Recorder:
             if len(raw) != sum(array.nbytes for array in arrays):
                 raise ValueError(f"it has {len(raw)} bytes")
         except ValueError as error:
-            raise StateError(f"the evidence of this state is damaged: {error}; save it anew.") from error
+            raise StateError(f"the evidence of this state is damaged: {error}; save it again.") from error
         start = 0
         for array in arrays:
             stored = np.frombuffer(raw, array.dtype.newbyteorder("<"), array.size, start)
@@ -354,5 +354,5 @@ class Recorder:
             start += array.nbytes
         loaded = made.take_in()
         if not (np.isfinite(loaded.places).all() and np.isfinite(loaded.labels).all()):
-            raise StateError("the evidence of this state is damaged: it is not finite; save it anew.")
+            raise StateError("the evidence of this state is damaged: it is not finite; save it again.")
         return made

@@ -36,7 +36,7 @@ LABEL_NOISE = Option(
 KIND = Option(
     "kind",
     str,
-    "What the certificate speaks of. population: the models' accuracies, if items are drawn independently from one "
+    "What the certificate is about. population: the models' accuracies, if items are drawn independently from one "
     "source. stream: the items seen so far, whatever they are.",
     "population",
     choices=("stream", "population"),

@@ -50,7 +50,7 @@ class Watch(NamedTuple):
 
 
 def make_rule(stop_when: Certified, models: int, unit: float = 1.0, label_noise: float = 0.0) -> Rule:
-    """The rule for so many models; a loss of 1 is a gap of `unit`."""
+    """The rule for that many models; a loss of 1 is a gap of `unit`."""
     kind = KINDS[stop_when.kind]
     confidence = told_confidence(label_noise, stop_when.confidence)
     bar, late = bar_for(models, confidence, kind), late_bar_for(models, confidence, kind)

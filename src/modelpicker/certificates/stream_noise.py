@@ -1,11 +1,12 @@
-"""How much wider a statement about a stream is if labels may be wrong, whenever one looks.
+"""How much wider a statement about a stream is if labels may be wrong, whenever you look.
 
 Each label is wrong with at most a given probability, independently of the others and of all coins. Where models
 differ, a wrong label moves the difference of two losses by at most 2; elsewhere by nothing. Call such rounds
 *contested*: the truth and what the labels say differ by at most twice the wrong labels of contested rounds.
 
 Of n contested rounds at most W_n have a wrong label. For each s > 0, exp(s W_n) / (1 + p (e^s - 1))^n is a
-nonnegative supermartingale that begins at 1, so by Ville's inequality it is always below 1/d, but for a probability
+nonnegative supermartingale that begins at 1, so by Ville's inequality it is always below 1/d, except for a
+probability
 of d. That bounds W_n by a line in n; several s share the error, and the lowest line counts. Of a population the
 share of contested items is bounded in the same way. The proofs are in docs/how-it-works/certificates.md.
 """
@@ -24,7 +25,7 @@ from modelpicker.kernels.primitives import Floats
 
 # The values of s: each suits another number of rounds.
 TILTS: Floats = np.exp2(np.arange(2.0, -9.0, -1.0))
-# Contested rounds are counted as they went by, and anew, as all rounds, once models have changed.
+# Contested rounds are counted as they went by, and again, as all rounds, once models have changed.
 COUNTS = 2
 
 
@@ -59,7 +60,7 @@ def told_confidence(label_noise: float, confidence: float) -> float:
 
 
 def widened_by(noise: StreamNoise, contested: int, rounds: int) -> float:
-    """By how much the gap may be larger than labels say, as a share of so many rounds. A kernel."""
+    """By how much the gap may be larger than labels say, as a share of that many rounds. A kernel."""
     lines = len(noise.slopes)
     if lines == 0 or rounds == 0:
         return noise.most
@@ -82,7 +83,7 @@ def check_reachable(rule: Certified | None, label_noise: float) -> None:
 
 
 def out_of_reach(rule: Certified, label_noise: float, contested: int, rounds: int, unit: float) -> str:
-    """That a goal cannot be reached for wrong labels, if items go on as they came, in a sentence; else empty."""
+    """That a goal cannot be reached for wrong labels, if items continue as they came, in a sentence; else empty."""
     least = least_widening(label_noise, contested, rounds) * unit
     if rounds < rule.least_rounds or least < rule.gap:
         return ""

@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 from modelpicker.certificates.credit import MOST, credit_against, give_credit
 from modelpicker.kernels.primitives import Codes, Floats
 
-Purse: TypeAlias = Any  # has the arrays money, earned, opponent, begun, until, apart, over, and those of a `Book`
+Purse: TypeAlias = Any  # has the arrays money, earned, opponent, started, until, apart, over, and those of a `Book`
 BetSettings: TypeAlias = Any  # has bets, trust, growth and tolerance
 
 BETS = (0.45, 0.3, 0.2, 0.13, 0.08, 0.05, 0.03, 0.015, 0.007)
 TRUST = (0.16, 0.16, 0.15, 0.14, 0.12, 0.1, 0.08, 0.05, 0.04)
-"""The bets, and the share of the wealth that each is begun with, where nothing else is known."""
+"""The bets, and the share of the wealth that each is started with, where nothing else is known."""
 # A bet below ε over the share of rounds on which two models differ is seldom the best; it gets so much of its own.
 DOUBT, SURE = 0.2, 0.3
 
@@ -47,7 +47,7 @@ def rounds_bet(state: Purse, i: int, now: int) -> int:
 
 
 def grown(state: Purse, settings: BetSettings, i: int, rounds: int) -> float:
-    """What the money on a model has come to since its opponent is its opponent, with credit for so many rounds."""
+    """The money on a model since its opponent is its opponent, with credit for that many rounds."""
     total = 0.0
     for g in range(len(settings.bets)):
         if state.money[i, g] > 0.0:
@@ -75,7 +75,7 @@ def oppose(state: Purse, settings: BetSettings, i: int, opponent: int, now: int)
 
 
 def begin(state: Purse, settings: BetSettings, i: int, now: int) -> None:
-    """Bet from the next round on: money anew on all bets, by what the rows so far say of those that make sense."""
+    """Bet from the next round on: new money on all bets that make sense by the rows so far."""
     least = settings.tolerance * (state.over[i] + 2.0) / (state.apart[i] + 1.0)
     total = 0.0
     for g in range(len(settings.bets)):

@@ -122,7 +122,7 @@ def if_few_are_wrong(label_noise: float) -> str:
 
 
 def items_of(number: int, what: str = "these") -> str:
-    """The items that a certificate speaks of."""
+    """The items that a certificate is about."""
     return f"{what} {number:,} items" if number != 1 else f"{'this' if what == 'these' else what} one item"
 
 

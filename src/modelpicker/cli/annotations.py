@@ -19,7 +19,9 @@ def tasks(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="FILE", help="Where to: .csv, .tsv, .xlsx, .json or .jsonl, by the format.", show_default=False
+            metavar="FILE",
+            help="The file to write: .csv, .tsv, .xlsx, .json or .jsonl, by the format.",
+            show_default=False,
         ),
     ],
     format: Annotated[  # noqa: A002 - as users say it
@@ -28,7 +30,7 @@ def tasks(
             help="The tool that people label in.  [default: csv or xlsx, by the name of FILE]", show_default=False
         ),
     ] = None,
-    how_many: Annotated[int, typer.Option("--count", min=1, help="At most so many items.")] = 20,
+    how_many: Annotated[int, typer.Option("--count", min=1, help="At most this many items.")] = 20,
     hours: Annotated[
         float,
         typer.Option(
@@ -42,7 +44,9 @@ def tasks(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Write the next items to label as tasks for another tool: a spreadsheet, Label Studio, Prodigy, Argilla.
+    """Write the next items as tasks for another tool.
+
+    The tool is a spreadsheet, Label Studio, Prodigy or Argilla.
 
     For Label Studio the labelling interface is written beside the tasks, for Argilla the questions. Take the labels
     back with `modelpicker annotations NAME FILE`.
@@ -62,7 +66,7 @@ def tasks(
         state = campaign.best().state
         say(visible(f"No item is free now, so no file was written. {state.title}: {state.reason}"))
         if state.name == "waiting-for-labels":
-            say("Items of earlier tasks are kept for whoever has them, by default for 24 hours.")
+            say("Items of earlier tasks are reserved for the people who have them, by default for 24 hours.")
         return
     say(visible(f"Wrote {count(len(found.tasks), 'task')} to {' and '.join(map(str, paths))}."))
     say(visible(f"  {command(f'annotations {called_by(name, storage)} FILE')}  takes the labels back"))
@@ -94,13 +98,13 @@ def annotations(
     ] = False,
     label: Annotated[
         str | None,
-        typer.Option(help="Of a table: the column with the labels.  [default: label]", show_default=False),
+        typer.Option(help="For a table: the column with the labels.  [default: label]", show_default=False),
     ] = None,
     id_column: Annotated[
         str | None,
         typer.Option(
             "--id",
-            help="Of a table: the column that says which item it is.  [default: modelpicker_id, id, key or item]",
+            help="For a table: the column that says which item it is.  [default: modelpicker_id, id, key or item]",
             show_default=False,
         ),
     ] = None,
@@ -108,7 +112,9 @@ def annotations(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Take in the labels that people gave in another tool; which one it is, is seen by the content.
+    """Read labels that people gave in another tool.
+
+    The content shows which tool it is.
 
     The same file twice changes nothing. If anything in the file cannot be understood, nothing is taken. Items that
     are not in the campaign, and answers that contradict others, are named, and the rest is taken; the exit code is

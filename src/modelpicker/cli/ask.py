@@ -71,7 +71,7 @@ def ask(
         ),
     ] = False,
     use_labels: Annotated[
-        bool, typer.Option("--use-labels", help="Of a pool: labels in FILE are known, and need not be asked for.")
+        bool, typer.Option("--use-labels", help="For a pool: labels in FILE are known, and need not be asked for.")
     ] = False,
     label: LabelColumn = None,
     id_column: IdColumn = None,
@@ -117,7 +117,7 @@ def ask(
     if as_json:
         print_json({"campaign": name, "decisions": decisions, "new": new, **pick.document()})
     else:
-        say(visible(f"{count(new, 'new item')}, {count(pick.pending, 'label')} awaited; {leader(pick)}."))
+        say(visible(f"{count(new, 'new item')}, {count(pick.pending, 'label')} waiting; {leader(pick)}."))
 
 
 def as_entry(key: str | None, decision: "Decision") -> dict[str, Any]:
@@ -158,7 +158,7 @@ def _print_all(made: Iterator[tuple[str | None, "Decision"]], decisions: list[di
 
 
 def _refuse(given: Mapping[str, object], why: str) -> None:
-    """What was typed and makes no sense here is wrong usage."""
+    """What was typed and is not valid here is wrong usage."""
     for spelt, value in given.items():
         if value:
             raise typer.BadParameter(why, param_hint=spelt)
@@ -338,7 +338,7 @@ def parse(number: int, text: bytes, models: tuple[int | str, ...]) -> Line:
     try:
         entry = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"line {number} is no JSON: {error}.") from error
+        raise InputError(f"line {number} is not JSON: {error}.") from error
     if isinstance(entry, list):
         return Line(number, entry, None, None)
     if not isinstance(entry, dict):

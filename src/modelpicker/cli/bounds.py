@@ -68,7 +68,9 @@ def bounds(
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
-    """Show what the paper's theorems promise for a collection whose labels are known, and what simulation shows.
+    """Show what the paper's theorems promise for a collection.
+
+    The labels of the collection must be known. A simulation shows how it comes out.
 
     Streams are drawn from the collection with replacement, as the theorems on independent items have it; so they
     may be longer than the collection.
@@ -84,7 +86,7 @@ def bounds(
     print_notes(collection.notes)
     if collection.labels is None:
         raise InputError(
-            f"{source} has no labels, and the theorems speak of accuracies; pass --labels FILE, or find the best "
+            f"{source} has no labels, and the theorems are about accuracies; pass --labels FILE, or find the best "
             f"model with {command('pick FILE')}."
         )
     pool = pool_of(collection)

@@ -34,7 +34,7 @@ FIRST_MODELS = 12
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
 app = typer.Typer(
-    help="Collections of predictions: list those that ship, show any, make synthetic ones, convert between files.",
+    help="Collections of predictions: list, show, make, convert.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -42,7 +42,7 @@ app = typer.Typer(
 
 @app.command("list")
 def list_collections(as_json: Json = False) -> None:
-    """List the collections that ship, and the presets of synthetic ones."""
+    """List the collections that ship, and presets."""
     from modelpicker.collections.presets import PRESETS
     from modelpicker.collections.shipped import SHIPPED, shipped_collection
 
@@ -90,7 +90,7 @@ def show(
     card: Annotated[bool, typer.Option("--card", help="Print how a collection that ships was made.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Describe a collection: its size, who disagrees, who is identical, and how hard the best is to find."""
+    """Describe a collection: its size, and how models differ."""
     from modelpicker.collections.description import describe
     from modelpicker.collections.files import load_with
     from modelpicker.collections.shipped import SHIPPED, collection_card
@@ -212,7 +212,7 @@ def _print_hardness(found: "Description") -> None:
             needed = "two models" if found.models < 2 else "answers of all models to all items"
             typer.echo(f"λ, Δ and θ need {needed}.")
         else:
-            typer.echo("Without labels nothing is known of accuracies, nor of λ, Δ and θ.")
+            typer.echo("Without labels nothing is known about accuracies, nor of λ, Δ and θ.")
             bought = "looks up the few grades" if found.graded else "asks for the few"
             typer.echo(f"Next: {command('pick FILE')} {bought} that matter.")
         return
@@ -227,10 +227,10 @@ def _print_hardness(found: "Description") -> None:
 @app.command()
 def make(
     out: Annotated[
-        Path, typer.Argument(help="Where to: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
+        Path, typer.Argument(help="The file to write: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
     ],
     preset: Annotated[
-        str | None, typer.Option(help="A likeness of one of the paper's collections: see `list`.")
+        str | None, typer.Option(help="A synthetic copy of one of the paper's collections: see `list`.")
     ] = None,
     items: Annotated[int | None, typer.Option(help="How many items.  [default: 10000]", show_default=False)] = None,
     models: Annotated[
@@ -242,7 +242,7 @@ def make(
     accuracies: Annotated[
         str | None,
         typer.Option(
-            help="One a model, separated by commas; or LOW:HIGH, evenly spread.  [default: 0.5:0.9]",
+            help="One per model, separated by commas; or LOW:HIGH, evenly spread.  [default: 0.5:0.9]",
             show_default=False,
         ),
     ] = None,
@@ -255,7 +255,7 @@ def make(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Make a synthetic collection with errors that are shared as real ones are, and write it to a file."""
+    """Make a synthetic collection, with errors as real ones."""
     from modelpicker.collections import synthetic_collection
     from modelpicker.collections.presets import preset_collection
 
@@ -304,14 +304,14 @@ def _accuracies(text: str, models: int) -> list[float]:
 def convert(
     source: SourceArgument,
     out: Annotated[
-        Path, typer.Argument(help="Where to: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
+        Path, typer.Argument(help="The file to write: .npz, .parquet, .arrow, .csv or .jsonl.", show_default=False)
     ],
     labels: LabelsOption = None,
     reading: Any = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Read a collection from one file and write it to another; the endings say how."""
+    """Convert a collection from one file format to another."""
     from modelpicker.collections.files import load_with
 
     _check_free(out, force)

@@ -115,12 +115,14 @@ def compare(
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
-    """Compare ways of choosing a model, on streams drawn from a collection whose labels are all known.
+    """Compare ways of choosing a model, on your collection.
+
+    Streams are drawn from a collection whose labels are all known.
 
     Each method is tuned to each budget and played on many streams. The tables say how often it found the best
     model, how far from the best its pick was, and what following it on the way would have cost. With --setting
     pool, files are drawn instead of streams, and a method may ask about any item of a file. An interrupted
-    comparison goes on where it stopped when the same command is given again.
+    comparison continues where it stopped when the same command is given again.
     """
     from modelpicker.cli.shared.comparison_output import finish_comparison, interruptible
     from modelpicker.collections.files import load_with
@@ -182,7 +184,7 @@ def parse_budgets(budgets: list[str] | None) -> list[int] | None:
     for entry in entries:
         if not (entry.isascii() and entry.isdigit() and len(entry) <= MOST_DIGITS):
             raise typer.BadParameter(
-                f"{entry[:MOST_DIGITS]} is no number of labels; pass such as 50,100,200.", param_hint="--budgets"
+                f"{entry[:MOST_DIGITS]} is not a number of labels; pass such as 50,100,200.", param_hint="--budgets"
             )
     return [int(entry) for entry in entries]
 

@@ -27,7 +27,7 @@ FIRST_PAIRS = 10
 
 
 def conflicts(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
-    """List the items on which people disagree, and how far people agree."""
+    """List the items on which people disagree."""
     campaign = opened(storage, name)
     found, agreement = campaign.conflicts(), campaign.agreement()
     if as_json:

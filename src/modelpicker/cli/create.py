@@ -76,7 +76,7 @@ OF_POOLS = {
 
 
 def _people(overlap: float) -> float:
-    """How many people label an item; what makes no sense is wrong usage."""
+    """How many people label an item; what is not valid is wrong usage."""
     try:
         return check_overlap(overlap)
     except InputError as error:
@@ -86,7 +86,7 @@ def _people(overlap: float) -> float:
 @with_settings
 def create(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call it.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the campaign.", show_default=False)],
     pool: Annotated[
         str | None,
         typer.Option(
@@ -150,7 +150,9 @@ def create(
     as_json: Json = False,
     **settings: Any,
 ) -> None:
-    """Begin a campaign: people tell labels, and the best model emerges.
+    """Create a campaign, in which people label items.
+
+    Every label makes it clearer which model is the best.
 
     If all items are in a file, pass --pool FILE: it usually needs fewer labels. Options such as --label, --id and
     --fields say how the file is read. If items arrive over time, pass --models, and `ask` about each.
@@ -215,7 +217,7 @@ def _stream(
     algorithm: str,
     option: list[str] | None,
 ) -> dict[str, Any]:
-    """The settings of a stream that need a closer look; what makes no sense is wrong usage."""
+    """The settings of a stream that need a closer look; what is not valid is wrong usage."""
     names_given = listed(models)
     if names_given is None:
         raise typer.BadParameter(

@@ -28,7 +28,9 @@ def demo(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Pick the best model of a collection that ships, live and in other ways; then measure how often that works.
+    """Show how it works on a collection that ships.
+
+    It picks the best model live and in other ways. Then it measures how often that works.
 
     Every label is known, but only those that are asked for are looked up. The live part is a stream: the items come
     in random order. The table compares it with a race, with the same items as a pool, and with labels at random.

@@ -19,12 +19,15 @@ def export(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Write a whole campaign to a file: settings, items, decisions, answers, everything that happened."""
+    """Write a whole campaign to a file.
+
+    The file has the settings, the items, the decisions, the answers, and everything that happened.
+    """
     from modelpicker.campaigns.export import export_campaign
 
     campaign = opened(storage, name)
     if out.exists() and not force:
-        raise ConflictError(f"{out} is there already; pass --force to overwrite it.")
+        raise ConflictError(f"{out} already exists; pass --force to overwrite it.")
     with waiting(f"Writing {out}"):
         records = export_campaign(campaign, out)
     facts = {"campaign": name, "path": str(out), "records": records}
@@ -37,7 +40,7 @@ def import_verb(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Bring an exported campaign into a storage; it is the same campaign there."""
+    """Read a campaign from an exported file into a storage."""
     from modelpicker.campaigns.export import import_campaign
 
     with waiting(f"Reading {file}"):

@@ -74,7 +74,7 @@ def gate(
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
-    """Decide whether a challenger may replace a champion: for CI.
+    """Decide in CI whether a new model may replace the old one.
 
     Exit code 0: the challenger is certified not to be worse than the champion by more than the gap. 1: it is
     certified to be worse by more. 6: undecided; then it says how many more labels would probably decide, and which
@@ -124,7 +124,7 @@ def compare_runs(
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
-    """Say whether run A is really better than run B, or whether it is luck.
+    """Say whether run A is really better than run B.
 
     Both ran on the same items, so they are compared item by item. The interval holds at any time, also if you look
     after every item. McNemar's exact test is for a number of items that was fixed before anybody looked.

@@ -19,7 +19,10 @@ Model = Annotated[str, typer.Argument(metavar="MODEL", help="The name of the mod
 
 
 def join(name: Name, model: Model, storage: StorageOption = None, as_json: Json = False) -> None:
-    """Let another model take part from the next item on; it starts level with the leader."""
+    """Add a model: it takes part from the next item on.
+
+    It starts level with the leader.
+    """
     campaign = opened(storage, name)
     numbered = is_number(model) and all(isinstance(one, int) for one in campaign.models)
     campaign.join(int(model) if numbered else model)
@@ -27,8 +30,8 @@ def join(name: Name, model: Model, storage: StorageOption = None, as_json: Json 
 
 
 def leave(name: Name, model: Model, storage: StorageOption = None, as_json: Json = False) -> None:
-    """Let a model take no part any more; what is known of the others stays."""
+    """Remove a model. What is known about the others stays."""
     campaign = opened(storage, name)
     found = next((one for one in campaign.models if str(one) == model), model)
     campaign.leave(found)
-    report(campaign, f"{model} takes no part any more.", {"left": found}, as_json)
+    report(campaign, f"{model} no longer takes part.", {"left": found}, as_json)

@@ -36,8 +36,8 @@ def label(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Of a stream: a file of items, as `ask` reads it. They are kept, and decided about one by one "
-            "while you label. Later, `label NAME` goes on where you stopped.",
+            help="For a stream: a file of items, as `ask` reads it. They are kept, and decided about one by one "
+            "while you label. Later, `label NAME` continues where you stopped.",
             show_default=False,
         ),
     ] = None,
@@ -50,8 +50,11 @@ def label(
     One key per class, s to skip, u to undo, m to ask whether you may stop, q to quit.
 
     A campaign on a pool chooses the next item when you are ready, and ends when the pick is proven. A campaign that
-    `pick` began goes on with its file, if that is there.
+    `pick` began continues with its file, if that is there.
     """
+    from modelpicker.campaigns.background_compiler import compiling_beside
+    from modelpicker.campaigns.kernel_needs import KernelNeed
+
     campaign = opened(storage, name)
     if by is None and campaign.settings.overlap != 1:
         raise typer.BadParameter("several people label each item here: say who you are.", param_hint="--by")
@@ -60,14 +63,16 @@ def label(
         _ask_about(campaign, items)
     feeder = _feeder_of(campaign) if items is None else None
     session = LabelSession(campaign, lease, who, wait=wait, feeder=feeder)
-    try:
-        session.converse()
-    except KeyboardInterrupt:
-        say("", "Stopped. Every answer is saved.")
-        raise
-    finally:
-        session.give_back()
-    pick = campaign.best()
+    with compiling_beside() as compiler:
+        compiler.want(KernelNeed.of(campaign.settings))
+        try:
+            session.converse()
+        except KeyboardInterrupt:
+            say("", "Stopped. Every answer is saved.")
+            raise
+        finally:
+            session.give_back()
+        pick = campaign.best()
     if as_json:
         print_json(
             {"campaign": name, "labelled": session.labelled, "skipped_now": session.skipped, **pick.document()}
@@ -87,7 +92,7 @@ def _say_next(pick: "Pick", session: LabelSession, name: str, storage: str | Non
     say("", "Next:", visible(f"  {command(f'report {called}')}  writes one page about the pick"))
     if session.answered:
         last = session.answered[-1][0].id
-        # Without a name, it would take back what everybody said of the item.
+        # Without a name, it would take back what everybody said about the item.
         who = "" if session.by is None else f" --by {shlex.quote(session.by)}"
         say(visible(f"  {command(f'retract {called} {last}{who}')}  takes your last answer back"))
     if pick.state.over:
@@ -126,5 +131,5 @@ def _feeder_of(campaign: "Campaign") -> "Feeder | None":
     try:
         return Feeder(campaign, read_source(source), use_known=source.labels_there is not None)
     except ModelPickerError as error:
-        say(visible(f"Its file cannot be gone on with here: {error}"))
+        say(visible(f"Its file cannot be continued here: {error}"))
         return None

@@ -78,7 +78,7 @@ def pick(
     option: algorithm_options.Options = None,
     slice_by: SliceOption = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Stop once so many labels have been bought.", show_default=False)
+        int | None, typer.Option(min=1, help="Stop once this many labels have been bought.", show_default=False)
     ] = None,
     stop_gap: Annotated[
         float | None, algorithm_options.tolerance("0.01 for a pool; a stream is played to its end")
@@ -116,7 +116,7 @@ def pick(
     reading: Any = None,
     as_json: Json = False,
 ) -> None:
-    """Pick the best model of a collection, buying only the labels that are needed.
+    """Pick the best model of a file with few labels.
 
     A file is a pool: all items are there, the one most worth a label is asked about next, and it ends when the pick
     is proven for exactly these items. If your file is a stream, say --as stream: Model Picker, or another
@@ -128,7 +128,7 @@ def pick(
     Labels are looked up in the file, or in the file given by --labels, but only those that are asked for.
 
     Where there are no labels at all, you are asked: one key per class, s to skip, u to undo, m to ask whether you
-    may stop, q to quit. Answers are saved at once, in NAME.pool.jsonl. The same command goes on where you were. A
+    may stop, q to quit. Answers are saved at once, in NAME.pool.jsonl. Run the same command to continue. A
     stream's answers are a campaign in NAME.pick.db, and `label` and `serve` work on it too. With --labels and one
     of these files, another pick uses your answers, and asks only for the others.
 
@@ -196,7 +196,7 @@ def _workforce(engine: str | None, workers: int | None, scheduler: str | None) -
 
 
 def _setting(said: str | None, typed: Mapping[str, Any], options: bool) -> "Setting":
-    """Whether the file is a pool or a stream; what makes no sense is wrong usage."""
+    """Whether the file is a pool or a stream; what is not valid is wrong usage."""
     from modelpicker.campaigns.pick_setting import choose_setting
 
     only = {name: name in typed for name in ("algorithm", "kind", "shuffle", "play_unlabelled")}
@@ -209,7 +209,7 @@ def _setting(said: str | None, typed: Mapping[str, Any], options: bool) -> "Sett
 
 
 def _is_begun_stream(request: PickRequest, said: str | None, ask: bool) -> bool:
-    """Whether there is a campaign of this file, and nobody asked for a pool: then it is gone on with."""
+    """Whether there is a campaign of this file, and nobody asked for a pool: then it is continued."""
     if said is not None or not (ask or request.labels is None or is_answers(request.labels)):
         return False
     if find_journal(request.source, request.out, request.labels).exists() and request.out is None:
@@ -217,8 +217,8 @@ def _is_begun_stream(request: PickRequest, said: str | None, ask: bool) -> bool:
     place = pick_campaign.find_place(request.source, request.out, request.labels, request.algorithm)
     if pick_campaign.find_begun(place, request.source) is None:
         return False
-    say(visible(f"{place} has a campaign that plays this file as a stream: going on with it."))
-    say("(To begin again with the file as a pool: --as pool)")
+    say(visible(f"{place} has a campaign that plays this file as a stream: continuing with it."))
+    say("(To start again with the file as a pool: --as pool)")
     return True
 
 
@@ -231,7 +231,7 @@ def _goal(
     kind: str | None,
     label_noise: float,
 ) -> "tuple[Goal, dict[str, Any]]":
-    """When to stop, and the options of the algorithm; what makes no sense is wrong usage."""
+    """When to stop, and the options of the algorithm; what is not valid is wrong usage."""
     from modelpicker.algorithms.registry import find_algorithm
     from modelpicker.campaigns.offline import make_goal
 
@@ -250,7 +250,7 @@ def _goal(
 
 
 def _pick(request: PickRequest, ask: bool) -> PickReport:
-    """Look labels up where they are known, go on with a campaign that was begun, or begin one."""
+    """Look labels up where they are known, continue with a campaign that was started, or begin one."""
     from modelpicker.campaigns.offline import check_can_choose, known_labels
 
     place = pick_campaign.find_place(request.source, request.out, request.labels, request.algorithm)
@@ -277,7 +277,7 @@ def _pick(request: PickRequest, ask: bool) -> PickReport:
 
 
 def _as_begun(request: PickRequest, begun: "Campaign | None") -> PickRequest:
-    """The same request; the file is read as the campaign was begun, where nothing else was typed."""
+    """The same request; the file is read as the campaign was started, where nothing else was typed."""
     source = None if begun is None else begun.settings.source
     if source is None:
         return request

@@ -1,4 +1,4 @@
-"""`modelpicker report`: one page for whoever has to decide."""
+"""`modelpicker report`: one page for the person who decides."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,7 +35,9 @@ def report(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Write one page for whoever has to decide: the pick, how sure it is, what it cost, and how to repeat it.
+    """Write a page about the pick, for the person who decides.
+
+    The page says which model is the pick, how certain that is, what it cost, and how to repeat it.
 
     The page is one file that needs nothing else. Open it in a browser, print it, or send it by mail.
     """
@@ -68,7 +70,7 @@ def _check_out(out: Path, source: str) -> None:
     if out.exists() and out.stat().st_size:
         with out.open("rb") as file:
             if not file.read(len(START)).lower().startswith(START):
-                raise ConflictError(f"{out} exists and is no page; pass another --out.")
+                raise ConflictError(f"{out} exists and is not a page; pass another --out.")
 
 
 def _find(source: str, storage: str | None, *, campaign: bool) -> "Report":
@@ -93,7 +95,7 @@ def _find(source: str, storage: str | None, *, campaign: bool) -> "Report":
 
 
 def _beside(source: str) -> list[Path]:
-    """What `pick` keeps of the answers about a file: about a pool first, as `pick` goes on with that."""
+    """What `pick` keeps of the answers about a file: about a pool first, as `pick` continues with that."""
     places = (find_journal(source, None, None), find_place(source, None, None, ""))
     return [place for place in places if place.is_file()]
 

@@ -24,7 +24,7 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The authors' released collections, a folder each: emocontext/, drift/, … with predictions.npy "
+            help="The authors' released collections, one folder each: emocontext/, drift/, … with predictions.npy "
             "and oracle.npy. Without them, stand-ins are used.",
             show_default=False,
         ),
@@ -51,9 +51,9 @@ def reproduce(
     figures: FiguresWanted = None,
     as_json: Json = False,
 ) -> None:
-    """Run the paper's experiments, and print its claims beside what comes out.
+    """Run the paper's experiments and check its claims.
 
-    Each set-up is run under both budget rules: the published curves mix them. An interrupted run goes on where it
+    Each set-up is run under both budget rules: the published curves mix them. An interrupted run continues where it
     stopped when the same command is given again.
     """
     from modelpicker.cli.shared.comparison_output import interruptible
@@ -87,7 +87,7 @@ def reproduce(
     if as_json:
         print_json(_document(done, folder))
     else:
-        say(visible(f"Everything is in {folder}{': open report.html' if drawn else ''}."))
+        say(visible(f"The results are in {folder}{': open report.html' if drawn else ''}."))
 
 
 def _print(done: "Reproduction") -> None:

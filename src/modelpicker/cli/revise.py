@@ -1,4 +1,4 @@
-"""`modelpicker revise`, `rename` and `delete`: what changes while a campaign goes on."""
+"""`modelpicker revise`, `rename` and `delete`: what changes while a campaign continues."""
 
 from typing import Annotated, Any
 
@@ -30,19 +30,22 @@ def revise(
     stop_gap: algorithm_options.StopGap = None,
     confidence: algorithm_options.Confidence = CONFIDENCE.default,
     kind: algorithm_options.KindNamed = None,
-    no_goal: Annotated[bool, typer.Option("--no-goal", help="Do not stop by itself.")] = False,
+    no_goal: Annotated[bool, typer.Option("--no-goal", help="Set no goal: it does not stop by itself.")] = False,
     paused: Annotated[
-        bool | None, typer.Option("--pause/--resume", help="Ask nobody for labels, or go on.", show_default=False)
+        bool | None,
+        typer.Option("--pause/--resume", help="Pause: ask nobody for labels. Or resume.", show_default=False),
     ] = None,
     archived: Annotated[
         bool | None,
-        typer.Option("--archive/--bring-back", help="Take nothing any more, or go on.", show_default=False),
+        typer.Option(
+            "--archive/--bring-back", help="Archive: take no items and no labels. Or restore.", show_default=False
+        ),
     ] = None,
     finished: Annotated[
         bool | None,
         typer.Option(
             "--finished/--no-finished",
-            help="Take the result and withdraw open questions, or go on with them.",
+            help="Finish: withdraw open questions. Or continue with them.",
             show_default=False,
         ),
     ] = None,
@@ -51,7 +54,10 @@ def revise(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Change the budget, the goal or the guidelines, pause, finish or archive; the history keeps it."""
+    """Change the budget or the goal; pause, finish or archive.
+
+    The history keeps every change.
+    """
     if budget is not None and no_budget:
         raise typer.BadParameter("pass --budget or --no-budget.")
     if stop_gap is not None and no_goal:
@@ -71,14 +77,14 @@ def revise(
     campaign.revise(annotator=by, **changes)
     now = campaign.terms.document()
     changed = sorted(name for name in changes if now[name] != before[name])
-    told = f"Changed: {', '.join(changed)}." if changed else "Nothing changed: it was so already."
+    told = f"Changed: {', '.join(changed)}." if changed else "Nothing changed: the settings were like this already."
     report(campaign, told, {"revised": changed}, as_json)
 
 
 def rename(
     name: Name, new: NewName, by: AnnotatorOption = None, storage: StorageOption = None, as_json: Json = False
 ) -> None:
-    """Call a campaign something else; programs have to be told the new name."""
+    """Rename a campaign. Programs need the new name."""
     campaign = opened(storage, name)
     campaign.rename(new, annotator=by)
     report(campaign, f"{name} is called {new} from now on.", {"renamed": new}, as_json)
@@ -86,15 +92,18 @@ def rename(
 
 def delete(
     name: Name,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the name once more.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask to confirm the name.")] = False,
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Delete a campaign with all its items and labels, for good; export it before."""
+    """Delete a campaign permanently. Export it first.
+
+    All its items and labels are deleted.
+    """
     from modelpicker.campaigns import delete_campaign
 
     campaign = opened(storage, name)
-    facts = f"{campaign.rounds:,} items and {campaign.counts().labels:,} labels would be gone for good."
+    facts = f"{campaign.rounds:,} items and {campaign.counts().labels:,} labels would be deleted permanently."
     campaign.close()
     if not yes:
         say(visible(facts), visible(f"To keep a copy: modelpicker export {name} {name}.jsonl"))

@@ -43,7 +43,7 @@ def serve(
         typer.Option(
             "--tokens/--no-tokens",
             envvar="MODELPICKER_TOKENS",
-            help="Need tokens on this machine too, such as behind a proxy.  [default: no]",
+            help="Require tokens on this machine too, such as behind a proxy.  [default: no]",
             show_default=False,
         ),
     ] = None,
@@ -53,7 +53,7 @@ def serve(
             "--allowed-host",
             envvar="MODELPICKER_ALLOWED_HOSTS",
             metavar="NAME",
-            help="A name by which browsers may call it, such as that of a proxy; may be given several times.",
+            help="A host name that browsers may use, such as that of a proxy; may be given several times.",
             show_default=False,
         ),
     ] = None,
@@ -94,7 +94,7 @@ def serve(
         typer.Option(
             envvar="MODELPICKER_WEBHOOK_SECRET",
             metavar="SECRET",
-            help="What webhooks are signed with. Better set as a variable.",
+            help="What webhooks are signed with. Better set as an environment variable.",
             show_default=False,
         ),
     ] = None,

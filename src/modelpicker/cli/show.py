@@ -1,4 +1,4 @@
-"""`modelpicker list`, `show` and `best`: campaigns, where they stand, and who leads."""
+"""`modelpicker list`, `show` and `best`: campaigns, where they stand, and which model leads."""
 
 import textwrap
 from dataclasses import replace as replace_fields
@@ -95,7 +95,7 @@ def _look(storage: str | None, listed: "Listed") -> tuple["Listed", "Status | No
 
 
 def show(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
-    """Describe a campaign: what it is made with, how far it has come, who leads."""
+    """Describe a campaign: its settings, and where it stands."""
     campaign = opened(storage, name)
     if as_json:
         print_json(describe(campaign))
@@ -166,8 +166,8 @@ def _items(settings: "CampaignSettings", pick: "Pick") -> str:
 
 
 def _of_file(source: "FileSource", pick: "Pick") -> str:
-    """How far the items of a file were seen, and what goes on with them."""
-    more = f"; `{source.command}` goes on" if pick.state.name in ("running", "waiting-for-labels") else ""
+    """How many items of a file were seen, and how to continue."""
+    more = f"; to continue: {source.command}" if pick.state.name in ("running", "waiting-for-labels") else ""
     return f"{pick.rounds:,} seen of {source.file}{more}"
 
 
@@ -187,7 +187,7 @@ def _stopping(settings: "CampaignSettings", rule: "Certified | None", certified:
 
 
 def best(name: Name, storage: StorageOption = None, as_json: Json = False) -> None:
-    """Name the best model so far, and how all models stand."""
+    """Name the best model so far, with the ranking of all."""
     campaign = opened(storage, name)
     pick = campaign.best()
     print_json({"campaign": name, **pick.document()}) if as_json else print_pick(pick)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from modelpicker.campaigns.storage.verify import Verification
 
 
-storage_app = typer.Typer(help="The storage that campaigns live in.", no_args_is_help=True)
+storage_app = typer.Typer(help="The storage of campaigns: upgrade it, or copy it.", no_args_is_help=True)
 
 
 def backup(
@@ -30,7 +30,10 @@ def backup(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Copy a whole SQLite storage to a file, tokens included, while others go on using it."""
+    """Copy a whole SQLite storage to a file.
+
+    Tokens are copied too. Others can use the storage meanwhile.
+    """
     from modelpicker.campaigns.storage.backup import back_up
     from modelpicker.campaigns.storage.database import find_storage
 
@@ -56,7 +59,7 @@ def verify(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Check campaigns against their events, to the last bit, and repair what can be found from them."""
+    """Check campaigns against their events, and repair them."""
     from modelpicker.campaigns.storage.database import open_storage
     from modelpicker.campaigns.storage.verify import all_names, check_file, verify_named
 
@@ -64,7 +67,7 @@ def verify(
     with waiting(f"Looking at {found.url}"):
         damage = check_file(found)
     if damage:
-        raise StorageError(f"{found.url} is damaged: {damage[0]}. Bring back a backup.")
+        raise StorageError(f"{found.url} is damaged: {damage[0]}. Restore a backup.")
     names = [name] if name is not None else all_names(found)
     verdicts = []
     for one in names:
@@ -81,10 +84,10 @@ def verify(
 def _sentence(verdict: "Verification") -> str:
     """What was found of one campaign."""
     found = "; ".join(verdict.wrong) or "the state is that of its events, to the last bit"
-    mended = " (repaired)" if verdict.repaired else ""
+    repaired = " (repaired)" if verdict.repaired else ""
     if verdict.labels is None:
         return f"{verdict.name}: {found}."
-    return f"{verdict.name}: {count(verdict.rounds, 'item')}, {count(verdict.labels, 'label')}: {found}{mended}."
+    return f"{verdict.name}: {count(verdict.rounds, 'item')}, {count(verdict.labels, 'label')}: {found}{repaired}."
 
 
 @storage_app.command()
@@ -114,7 +117,10 @@ def copy_verb(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Copy everything into an empty storage of any kind, tokens included: from SQLite to PostgreSQL, or back."""
+    """Copy everything into an empty storage, also of another kind.
+
+    From SQLite to PostgreSQL, or back. Tokens are copied too.
+    """
     from modelpicker.campaigns.storage.copy import copy_storage
     from modelpicker.campaigns.storage.database import open_storage
 

@@ -32,7 +32,7 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of a query
 KeyOption = Annotated[bool, typer.Option("--key", help="ID is a key, even if it looks like a number.")]
 
 
-ReplaceOption = Annotated[bool, typer.Option("--replace", help="The answer that is there was wrong.")]
+ReplaceOption = Annotated[bool, typer.Option("--replace", help="Replace the earlier answer, which was wrong.")]
 
 
 def tell(
@@ -59,7 +59,7 @@ def tell(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Tell the label of a query, or many labels as JSON lines on standard input."""
+    """Give the label of an item, or many labels as JSON lines."""
     campaign = opened(storage, name)
     before = campaign.best()
     if id is None:
@@ -97,7 +97,7 @@ def _tell_lines(campaign: "Campaign", replace: bool, by: str | None) -> int:
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"line {number} is no JSON: {error}.") from error
+            raise InputError(f"line {number} is not JSON: {error}.") from error
         if not isinstance(entry, dict) or "label" not in entry or not {"id", "key"} & entry.keys():
             raise InputError(f'line {number}: {brief(entry)} has no label, or neither "id" nor "key".')
         try:
@@ -133,7 +133,7 @@ def retract(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Take back the answer to a query; it waits for another."""
+    """Take back an answer: the item waits for another one."""
     campaign = opened(storage, name)
     number = as_id(campaign, id, key)
     campaign.retract(number, annotator=by)
@@ -144,5 +144,5 @@ def _as_round(value: object) -> int:
     """An id of ours, which is a number, also if it is written as a string."""
     text = str(value)
     if isinstance(value, bool) or not is_number(text):
-        raise InputError(f'id {brief(value)} is no number; write "key" if you mean the key of an item.')
+        raise InputError(f'id {brief(value)} is not a number; write "key" if you mean the key of an item.')
     return int(text)

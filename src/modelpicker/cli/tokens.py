@@ -8,7 +8,7 @@ from modelpicker.cli.shared.campaign_options import StorageOption, storage_url
 from modelpicker.cli.shared.terminal import Json, print_json, print_table, say, table, visible
 from modelpicker.extras import require
 
-tokens_app = typer.Typer(no_args_is_help=True, help="Who may use a server: tokens are made, listed and revoked.")
+tokens_app = typer.Typer(no_args_is_help=True, help="Access tokens of a server: create, list, revoke.")
 
 
 @tokens_app.command("create")
@@ -24,7 +24,10 @@ def create_verb(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Make a token, and print it this once: the storage keeps only its hash."""
+    """Create a token and print it once.
+
+    The storage keeps only its hash, so it cannot be printed again.
+    """
     require("server")
     from modelpicker.campaigns.storage.database import open_storage
     from modelpicker.server.access.tokens import create_token
@@ -39,7 +42,7 @@ def create_verb(
 
 @tokens_app.command("list")
 def list_verb(storage: StorageOption = None, as_json: Json = False) -> None:
-    """List the tokens; what they are made of is not stored."""
+    """List the names and the roles of all tokens."""
     require("server")
     from modelpicker.campaigns.events.history import as_time
     from modelpicker.campaigns.storage.database import open_storage
@@ -69,7 +72,7 @@ def revoke_verb(
     storage: StorageOption = None,
     as_json: Json = False,
 ) -> None:
-    """Make a token worthless; servers know within a second."""
+    """Revoke a token: it stops working within a second."""
     require("server")
     from modelpicker.campaigns.storage.database import open_storage
     from modelpicker.server.access.tokens import revoke_token

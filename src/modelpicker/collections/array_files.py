@@ -26,11 +26,11 @@ from modelpicker.encoding import Array, ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
-# What an archive may unpack to: this much, or so many times its own size.
+# What an archive may unpack to: this much, or that many times its own size.
 SMALL_ARCHIVE = 2**28
 LARGEST_RATIO = 200
 LARGEST_ARCHIVE = 2**33
-# The authors' ImageNet file has so many columns, of which these repeat others.
+# The authors' ImageNet file has that many columns, of which these repeat others.
 IMAGENET_COLUMNS, IMAGENET_REPEATED = 105, (22, 55, 92)
 PREDICTIONS, PROBABILITIES, LABELS = "predictions", "probabilities", ("labels", "label", "oracle")
 META = "meta"
@@ -102,7 +102,7 @@ def read_npz(path: Path) -> Iterator[tuple[str, Array]]:
     """The arrays of an archive, by name; refused before it is unpacked if it would grow beyond reason."""
     with path.open("rb") as file:
         if not file.read(4).startswith(b"PK"):
-            raise InputError(f"{path} ends in .npz, but by its first bytes it is no zip archive.")
+            raise InputError(f"{path} ends in .npz, but by its first bytes it is not a zip archive.")
     with _explained(path), zipfile.ZipFile(path) as archive:
         entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
         if not entries.keys() & set(KNOWN):
@@ -136,9 +136,7 @@ def _read_array(file: IO[bytes], size: int, where: str) -> Array:
     try:
         shape, fortran, dtype = readers[version](file)
     except Exception as error:  # whatever a header of nonsense makes NumPy's parser do
-        raise InputError(
-            f"{where} has a header that makes no sense ({brief(str(error))}); write it again."
-        ) from error
+        raise InputError(f"{where} has an invalid header ({brief(str(error))}); write it again.") from error
     if dtype.hasobject:
         raise InputError(f"{where} holds pickled Python objects, which are never loaded; save numbers or strings.")
     if dtype.kind not in "buifUS":
@@ -163,7 +161,7 @@ def _explained(path: Path) -> Iterator[None]:
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(f"{path} makes no sense ({brief(str(error))}); write it again.") from error
+        raise InputError(f"{path} is not valid ({brief(str(error))}); write it again.") from error
 
 
 def _collect(path: Path, arrays: Mapping[str, Array], reading: Reading) -> ModelCollection:
@@ -311,7 +309,7 @@ def _cells(values: Array) -> pa.Array:
         try:
             return pa.array([text or None for text in values.tolist()], pa.string())
         except (ValueError, SystemError) as error:
-            raise InputError("strings hold what is no text; write them again.") from error
+            raise InputError("strings hold what is not text; write them again.") from error
     if values.dtype.kind == "f":
         values = values.astype(np.float64)
     return pa.array(values.astype(values.dtype.newbyteorder("=")))
@@ -329,5 +327,5 @@ def label_table(path: Path) -> Table:
             raise InputError(f"{path} has no array named labels, only {', '.join(found) or 'nothing'}.")
         values = named
     if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
-        raise InputError(f"{path} has labels of shape {values.shape}; save one an item.")
+        raise InputError(f"{path} has labels of shape {values.shape}; save one per item.")
     return _as_table(path, None, values.reshape(-1), (), {}, None)

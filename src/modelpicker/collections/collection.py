@@ -44,11 +44,11 @@ class ModelCollection:
             strings are class names; -1 or None is an abstention, and `mp.NOT_RUN` stands for a model that was not
             run on the item. Or a data frame (pandas, polars, Arrow), or a
             mapping of arrays, which are read as files are: `id`, `text`, `label` and the like are no models there.
-        labels: one an item, in the form of the predictions; -1 or None where it is not known.
+        labels: one per item, in the form of the predictions; -1 or None where it is not known.
         models: the names of the models; by default `model-0`, `model-1`, …. Of a data frame, the columns that are
             models.
         classes: the names of the classes; by default what predictions and labels say, in order.
-        fields: what a person should see of an item, such as an `id`, a `text`, an `image`: a value an item each.
+        fields: what a person should see of an item, such as an `id`, a `text`, an `image`: one value per item each.
         notes: what a reader of files did that its user should know.
 
     >>> collection = ModelCollection([["cat", "dog"], ["cat", None]], labels=["dog", "cat"])
@@ -97,7 +97,13 @@ class ModelCollection:
         object.__setattr__(self, "notes", (*self.notes, *identical_notes(self.identical)))
 
     def check_labels(self) -> None:
-        """An error if no class of the labels is ever predicted: that is a mix-up."""
+        """An error if no class of the labels is ever predicted: that is a mix-up.
+
+        >>> import modelpicker as mp
+        >>> rows = [["cat", "dog"], ["cat", "cat"]]
+        >>> collection = mp.ModelCollection(rows, labels=["cat", "cat"], models=["small", "large"])
+        >>> collection.check_labels()  # no error: a model predicts "cat"
+        """
         if self.labels is not None:
             said, told = (self._names(codes) for codes in (self.predictions, self.labels))
             check_common("labels", said, told, self.labelled)
@@ -159,11 +165,16 @@ class ModelCollection:
 
         Of equals the first class is taken; where a number is missing (NaN) the model abstains; `notes` says
         how often each happened.
+
+        >>> import modelpicker as mp
+        >>> probabilities = [[[0.9, 0.1], [0.2, 0.8]]]  # one item, two models, two classes
+        >>> mp.ModelCollection.from_probabilities(probabilities, classes=["cat", "dog"]).predictions
+        array([[0, 1]], dtype=int8)
         """
         found = matrices.most_likely(probabilities)
         names = list(range(found.classes)) if classes is None else list(classes)
         if len(names) != found.classes:
-            raise InputError(f"there are {found.classes} probabilities a model, but {len(names)} classes.")
+            raise InputError(f"there are {found.classes} probabilities per model, but {len(names)} classes.")
         return cls(found.codes, labels, models, names, fields=fields, notes=found.notes)
 
     @classmethod
@@ -261,7 +272,14 @@ class ModelCollection:
         return accuracies
 
     def take(self, items: object) -> Self:
-        """The collection of some items, in the order given."""
+        """The collection of some items, in the order given.
+
+        >>> import modelpicker as mp
+        >>> rows = [["cat", "dog"], ["cat", "cat"]]
+        >>> collection = mp.ModelCollection(rows, labels=["cat", "cat"], models=["small", "large"])
+        >>> len(collection.take([1]))
+        1
+        """
         places = np.asarray(items)
         try:
             self.predictions[places]
@@ -276,6 +294,12 @@ class ModelCollection:
         """The same collection with these labels; names as in `classes`, new ones are added to them.
 
         Unless `check`, no class of the labels need be predicted by a model.
+
+        >>> import modelpicker as mp
+        >>> rows = [["cat", "dog"], ["cat", "cat"]]
+        >>> collection = mp.ModelCollection(rows, labels=["cat", "cat"], models=["small", "large"])
+        >>> collection.with_labels(["dog", "cat"]).labels
+        array([1, 0], dtype=int8)
         """
         column = matrices.as_column(labels, len(self))
         encoded = encode_labels(column, self.classes)
@@ -296,13 +320,26 @@ class ModelCollection:
         return same
 
     def batches(self, fields: bool = True) -> Iterator[Self]:  # noqa: ARG002  # as readers of files have it
-        """The collection in one piece: what `run_stream` asks of anything that it can play."""
+        """The collection in one piece: what `run_stream` asks of anything that it can play.
+
+        >>> import modelpicker as mp
+        >>> rows = [["cat", "dog"], ["cat", "cat"]]
+        >>> collection = mp.ModelCollection(rows, labels=["cat", "cat"], models=["small", "large"])
+        >>> [len(batch) for batch in collection.batches()]
+        [2]
+        """
         yield self
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """One row per item: its fields, what each model says, and `label` where labels are known.
 
         A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+
+        >>> import modelpicker as mp
+        >>> rows = [["cat", "dog"], ["cat", "cat"]]
+        >>> collection = mp.ModelCollection(rows, labels=["cat", "cat"], models=["small", "large"])
+        >>> collection.to_frame("pyarrow").column_names
+        ['small', 'large', 'label']
         """
         columns: dict[str, list[Any]] = {name: list(values) for name, values in self.fields.items()}
         for model, codes in zip(self.models, self.predictions.T, strict=True):
@@ -312,7 +349,13 @@ class ModelCollection:
         return make_frame(columns, backend)
 
     def plot(self) -> "Figure":
-        """How good and how alike the models are: a figure of matplotlib."""
+        """How good and how alike the models are: a figure of matplotlib.
+
+        >>> import modelpicker as mp
+        >>> figure = mp.load_collection("digits").plot()
+        >>> len(figure.axes) > 0
+        True
+        """
         from modelpicker.collections.description import describe
         from modelpicker.collections.plots import draw_collection
 
@@ -324,7 +367,18 @@ class ModelCollection:
         return collection_card(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the collection to a file whose ending says how: .npz, .parquet, .arrow, .csv or .jsonl."""
+        """Write the collection to a file whose ending says how: .npz, .parquet, .arrow, .csv or .jsonl.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import modelpicker as mp
+        >>> rows = [["cat", "dog"], ["cat", "cat"]]
+        >>> collection = mp.ModelCollection(rows, labels=["cat", "cat"], models=["small", "large"])
+        >>> path = Path(tempfile.mkdtemp()) / "animals.csv"
+        >>> collection.save(path)
+        >>> path.read_text().splitlines()[0]
+        '"small","large","label"'
+        """
         from modelpicker.collections.writers import save_collection
 
         save_collection(self, Path(path))

@@ -16,7 +16,7 @@ from modelpicker.collections.column_profiles import HARDLY, Profile
 from modelpicker.collections.label_checks import listed_models
 from modelpicker.collections.tables import quoted
 
-# Fewer answers than this say nothing; from so many on, shares mean something.
+# Fewer answers than this say nothing; from that many on, shares mean something.
 FEW, SOME, MANY = 3, 5, 20
 # Models share at least this part of their answers, or else answers are free text.
 SHARED = 0.5

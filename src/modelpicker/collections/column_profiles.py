@@ -63,7 +63,7 @@ class Profile:
 
     @property
     def textual(self) -> bool:
-        """Whether it holds text that is no number."""
+        """Whether it holds text that is not a number."""
         return bool(self.answers) and self.numbers <= (1.0 - MOSTLY) * self.answers
 
     @property

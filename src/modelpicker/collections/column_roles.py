@@ -54,7 +54,7 @@ class Reading:
     missing: Missing = "abstained"
     """What a prediction that is missing stands for."""
     task: str | None = None
-    """Of the results of an evaluation tool: the task, or a pattern such as "mmlu*"."""
+    """For the results of an evaluation tool: the task, or a pattern such as "mmlu*"."""
     labels_elsewhere: bool = False
     """Whether labels come from elsewhere: then those of the table itself are not read, and cannot be wrong."""
     same_later: bool = False

@@ -14,7 +14,7 @@ from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError
 from modelpicker.frames import Columns, as_columns, matrix_of
 
-# What messages call a table that is no file.
+# What messages call a table that is not a file.
 NAME = Path("the data frame")
 
 

@@ -1,4 +1,4 @@
-"""What can be said of a collection before any label is bought, and what more once labels are known."""
+"""What can be said about a collection before any label is bought, and what more once labels are known."""
 
 from dataclasses import dataclass
 

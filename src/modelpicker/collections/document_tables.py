@@ -38,7 +38,9 @@ def _rows(path: Path, document: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(document, list):
         return _objects(path, document)
     if not isinstance(document, dict) or not document:
-        raise InputError(f"{path}: {brief(document)} is no table; write a list of objects, or an object of lists.")
+        raise InputError(
+            f"{path}: {brief(document)} is not a table; write a list of objects, or an object of lists."
+        )
     if isinstance(document.get("data"), list):
         names = document.get("columns")
         rows = document["data"]
@@ -49,7 +51,7 @@ def _rows(path: Path, document: Any) -> Iterator[Mapping[str, Any]]:
 def _objects(path: Path, rows: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
     for row, found in enumerate(rows, start=1):
         if not isinstance(found, dict):
-            raise InputError(f"{cell(path, row)}: {brief(found)} is no object; write one object an item.")
+            raise InputError(f"{cell(path, row)}: {brief(found)} is not an object; write one object per item.")
         yield found
 
 
@@ -67,7 +69,7 @@ def _columns(path: Path, columns: Mapping[str, Any]) -> Iterator[Mapping[str, An
     for name, found in lists.items():
         if not isinstance(found, list):
             raise InputError(
-                f"{path}: {brief(name)} is {brief(found)}, which is no column. No evaluation tool that is known "
+                f"{path}: {brief(name)} is {brief(found)}, which is not a column. No evaluation tool that is known "
                 "wrote this file; write a list of objects, one per item, or an object of lists, one per column."
             )
         if len(found) != len(cells):
@@ -88,7 +90,7 @@ def _csv_of(path: Path) -> bytes:
     try:
         book = load_workbook(path, read_only=True, data_only=True)
     except (BadZipFile, KeyError, ValueError) as error:
-        raise InputError(f"{path} ends in .xlsx, but it is no workbook of Excel ({error}).") from error
+        raise InputError(f"{path} ends in .xlsx, but it is not a workbook of Excel ({error}).") from error
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
     try:
@@ -104,7 +106,7 @@ def _csv_of(path: Path) -> bytes:
 
 def _rows_of_sheet(path: Path, sheet: Any) -> list[list[str]]:
     """The rows of a sheet as texts, without empty rows and columns around them."""
-    sheet.reset_dimensions()  # what the file says of them may be wrong
+    sheet.reset_dimensions()  # what the file says about them may be wrong
     found: list[list[str]] = []
     cells = width = 0
     for row in sheet.iter_rows(values_only=True):

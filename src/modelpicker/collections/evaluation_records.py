@@ -16,7 +16,7 @@ NOTHING = float("nan")
 
 
 class EvaluationRecord(NamedTuple):
-    """What one model answered to one item, and what the tool says of it."""
+    """What one model answered to one item, and what the tool says about it."""
 
     item: str
     """What the tool calls the item: the same for all models."""
@@ -38,7 +38,7 @@ class EvaluationRecord(NamedTuple):
     failed: bool = False
     """The tool could not get an answer."""
     fields: Mapping[str, Any] = {}
-    """What else is known of the item."""
+    """What else is known about the item."""
     name: str = ""
     """What the item is called for people, if that is something else; used if it tells all items apart."""
     place: int = 0

@@ -58,7 +58,7 @@ class FileHead:
 
     @cached_property
     def members(self) -> Mapping[str, Any]:
-        """The first object of the file, as far as it was read; of what is not whole, what is known of it."""
+        """The first object of the file, as far as it was read; of what is incomplete, what is known about it."""
         text = self.content.decode("utf-8-sig", "ignore").lstrip(SPACE)
         text = text[1:].lstrip(SPACE) if text.startswith("[") else text
         return _members(text, 0) if text.startswith("{") else {}

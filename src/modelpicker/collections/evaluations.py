@@ -22,13 +22,13 @@ from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import ABSTAINED, NOT_RUN
 
 ID, TEXT, LABEL, REFERENCE = "id", "text", "label", "reference"
-# Names that are no model's.
+# Names that are not a model's.
 TAKEN = (ID, TEXT, LABEL)
 # Scores that an error or a note names.
 MOST_NAMED = 6
-# Costs and seconds are told with so many digits.
+# Costs and seconds are told with that many digits.
 DIGITS = 3
-# A table may have so many cells, or so many for each answer.
+# A table may have that many cells, or that many for each answer.
 FEW_CELLS, MOST_HOLES = 10_000_000, 100
 # The code of a reference that no model said.
 UNSAID = -3
@@ -214,7 +214,7 @@ def _cells(
         codes[:, place], found = _one_each(column, row, len(items), score)
         if grades is not None and found is not None:
             grades[:, place] = found
-    if reading.missing == "not-run":  # then what is no answer says nothing of a model
+    if reading.missing == "not-run":  # then what is not an answer says nothing about a model
         silent = codes == ABSTAINED
         codes[silent] = NOT_RUN
         if grades is not None:
@@ -291,7 +291,7 @@ def _failures(columns: Sequence[tuple[str, ModelAnswers]], reading: Reading) -> 
         return []
     listed = ", ".join(f"{name} {count:,}" for name, count in Counter(failed).most_common(3))
     if reading.missing == "not-run":
-        return [f"{sum(failed.values()):,} answers are errors: nothing is known of the model there ({listed})."]
+        return [f"{sum(failed.values()):,} answers are errors: nothing is known about the model there ({listed})."]
     return [
         f"{sum(failed.values()):,} answers are errors, and count as wrong ({listed}). With --missing not-run "
         "(missing=), they count as not run."
@@ -329,7 +329,7 @@ def _nearest(references: Sequence[str], said: Array, code_of: Mapping[str, int])
 
 def _labels_note(cells: Cells, labels: Sequence[str | None], score: str | None, tool: str) -> str:
     known = sum(label is not None for label in labels)
-    how = f"they say what score {quoted(score)} says" if score is not None else "answers are compared to the letter"
+    how = f"they say what score {quoted(score)} says" if score is not None else "answers are compared exactly"
     return f"the references of {tool} are the labels of {known:,} of {len(cells.items):,} items; {how}."
 
 
@@ -395,7 +395,7 @@ def _price_notes(prices: Mapping[str, Mapping[str, float]]) -> list[str]:
     )
     more = ", …" if len(names) > MOST_NAMED else ""
     options = " or ".join(f"--price {kind}" for kind in prices)
-    return [f"{' and '.join(prices)} per item in the mean: {listed}{more}. {options} takes it into account."]
+    return [f"{' and '.join(prices)} per item on average: {listed}{more}. {options} takes it into account."]
 
 
 def _ids(items: Sequence[EvaluatedItem]) -> list[str]:

@@ -63,9 +63,14 @@ def open_collection(
         same: what counts as the same answer to an item: "exact", "normalised", a tolerance for numbers, or a
             function of two answers, as `merge_answers` has it. The whole source is then read into memory.
         missing: what a prediction that is missing or empty stands for. "abstained": the model has no answer, which
-            counts as wrong. "not-run": it was not run for this item, and nothing is known of it. Then -1 is an
+            counts as wrong. "not-run": it was not run for this item, and nothing is known about it. Then -1 is an
             abstention all the same, but not in an array that has no -2.
         task: of the results of an evaluation tool the task to take, if there are several; or a pattern: "mmlu*".
+
+    >>> import modelpicker as mp
+    >>> source = mp.open_collection("digits")
+    >>> len(source), len(source.models)
+    (1497, 58)
     """
     return open_with(
         source,
@@ -77,7 +82,7 @@ def open_collection(
 
 
 def open_with(source: object, labels: object, reading: Reading) -> ModelCollection | CollectionReader:
-    """The same, with all that is said of how to read it in one object."""
+    """The same, with all that is said about how to read it in one object."""
     reading = replace(reading, labels_elsewhere=labels is not None)
     table = None if isinstance(source, str | Path) else frame_table(source)
     if table is None:
@@ -121,7 +126,7 @@ def load_collection(
 
 
 def load_with(source: object, labels: object, reading: Reading) -> ModelCollection:
-    """The same, with all that is said of how to read it in one object."""
+    """The same, with all that is said about how to read it in one object."""
     return _read(open_with(source, labels, reading))
 
 

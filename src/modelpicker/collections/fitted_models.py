@@ -70,7 +70,7 @@ def predictor_of(name: str, model: Any) -> Predict:
 
 
 def predict_all(models: Mapping[str, object], items: object, *, any_value: bool = False) -> Array:
-    """What each model says of all items, side by side; each is called once.
+    """What each model says about all items, side by side; each is called once.
 
     With `any_value` classes may be whatever the models say, -1 and fractions too.
     """

@@ -51,7 +51,7 @@ class JsonStream:
         while True:
             try:
                 found, end = self._decoder.raw_decode(self._text, self._place)
-                if end < len(self._text) or self._ended:  # a number may go on
+                if end < len(self._text) or self._ended:  # a number may continue
                     self._place = end
                     return found
             except json.JSONDecodeError as error:
@@ -70,7 +70,7 @@ class JsonStream:
         while self.peek() != "}":
             key = self.value()
             if not isinstance(key, str):
-                raise ValueError(f"{key!r} is no key")
+                raise ValueError(f"{key!r} is not a key")
             self.take(":")
             yield key
             if self.peek() != "}":
@@ -153,5 +153,5 @@ def _object(path: Path, number: int, line: str) -> dict[str, Any]:
         cut = "" if line.endswith("\n") else " It is the last line: the file seems to be cut short."
         raise InputError(f"{path}, line {number:,}: this line is not JSON ({error}).{cut}") from error
     if not isinstance(found, dict):
-        raise InputError(f"{path}, line {number:,}: this line is no object.")
+        raise InputError(f"{path}, line {number:,}: this line is not an object.")
     return found

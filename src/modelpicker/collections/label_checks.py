@@ -21,7 +21,7 @@ def check_common(where: str, said: Collection[ClassName], told: Collection[Class
         return
     alike = {uniform(str(name)) for name in said} & {uniform(str(name)) for name in told}
     advice = (
-        "They differ only in spelling: normalise (--normalise) takes them for the same."
+        "They differ only in spelling: normalise (--normalise) treats them as the same."
         if alike
         else "Write the labels as the models answer; which class stands for which is not guessed."
     )

@@ -22,7 +22,7 @@ from modelpicker.encoding import ClassName
 from modelpicker.errors import InputError, NotFoundError, brief
 from modelpicker.kernels.primitives import ABSTAINED
 
-# What messages call labels that are no file.
+# What messages call labels that are not a file.
 NAME = Path("labels")
 
 # Predictions in the result of a pick that are compared with those here.
@@ -140,7 +140,7 @@ def _check_header(path: Path, line: bytes, found: ModelCollection | CollectionRe
     for key, here in (("models", list(found.models)), ("items", len(found))):
         if key in header and header[key] != here:
             raise InputError(
-                f"{path} is of another file: its {key} are {brief(header[key])}, here they are {brief(here)}. "
+                f"{path} belongs to another file: its {key} are {brief(header[key])}, here they are {brief(here)}. "
                 "Answers belong to items by their places, so the file must be the same."
             )
 
@@ -148,15 +148,16 @@ def _check_header(path: Path, line: bytes, found: ModelCollection | CollectionRe
 def _check_predictions(
     path: Path, predicted: dict[int, ClassName], found: ModelCollection | CollectionReader
 ) -> None:
-    """What was predicted then must be what some model says of the item now."""
+    """What was predicted then must be what some model says about the item now."""
     start = 0
     for batch in found.batches(fields=False):
         for item in (item for item in predicted if start <= item < start + len(batch)):
             said = {batch.classes[code] for code in batch.predictions[item - start].tolist() if code >= 0}
             if predicted[item] not in said:
                 raise InputError(
-                    f"{path} is of other items: it says that {brief(predicted[item])} was predicted for item "
-                    f"{item}, which no model says of it here. Answers belong to items by their places, so the file "
+                    f"{path} belongs to other items: it says that {brief(predicted[item])} was predicted for item "
+                    f"{item}, which no model says about it here. Answers belong to items by their places, so "
+                    "the file "
                     "must be the same, in the same order."
                 )
         start += len(batch)

@@ -1,4 +1,4 @@
-"""Tables in long form: a row a prediction, with the columns item, model and prediction."""
+"""Tables in long form: one row per prediction, with the columns item, model and prediction."""
 
 from typing import NamedTuple
 

@@ -49,7 +49,7 @@ def as_matrix(predictions: object) -> Array:
 
 
 def as_column(labels: object, items: int) -> Array:
-    """Labels as an array of one an item; (n, 1) will do."""
+    """Labels as an array of one per item; (n, 1) will do."""
     column = as_array(labels, "labels")
     if column.ndim == 2 and column.shape[1] == 1:
         column = column[:, 0]

@@ -23,7 +23,7 @@ class Measurements:
     score: str = ""
     """What the tool calls the grades."""
     prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """What a model costs per item in the mean, by "cost" or "latency" and by model; only what all models have."""
+    """What a model costs per item on average, by "cost" or "latency" and by model; only what all models have."""
 
     @property
     def graded(self) -> int:

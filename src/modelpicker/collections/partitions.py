@@ -58,11 +58,11 @@ class PartitionFound(NamedTuple):
     places: Ints
     """The rows that are kept, counted from the first of the part."""
     codes: Array
-    """What the models say of them."""
+    """What the models say about them."""
     labels: Array
     """The codes of the labels of all rows, if the table has some."""
     agreed: Array
-    """What all models say of each row; of one that is kept, what the first one says."""
+    """What all models say about each row; of one that is kept, what the first one says."""
     ids: npt.NDArray[np.uint64]
     """Hashes of the ids of all rows that have one."""
 
@@ -120,7 +120,9 @@ def check_unchanged(path: Path, before: tuple[int, int]) -> None:
     with explained(path):
         now = stamp(path)
     if now != before:
-        raise ConflictError(f"{path} has changed since it was scanned; run the same command again to read it anew.")
+        raise ConflictError(
+            f"{path} has changed since it was scanned; run the same command again to read it again."
+        )
 
 
 @dataclass(frozen=True)

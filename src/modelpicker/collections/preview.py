@@ -99,7 +99,7 @@ def _rows_of(found: ModelCollection | CollectionReader) -> tuple[dict[str, Field
 
 
 def _short(value: FieldValue) -> FieldValue:
-    """A cell as it is shown; what is no number is missing."""
+    """A cell as it is shown; what is not a number is missing."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return f"{value[: LONGEST - 1]}…" if isinstance(value, str) and len(value) > LONGEST else value

@@ -1,6 +1,6 @@
 """What counts as the same answer to an item: equal text, text that is spelt alike, near numbers, or your own rule.
 
-Models that write free text rarely agree to the letter. A rule puts the answers of each item into groups. The most
+Models that write free text rarely agree exactly. A rule puts the answers of each item into groups. The most
 frequent spelling stands for its group, and of equals that of the first model. A rule looks at one item at a time:
 what other items say changes nothing, so items can be added later.
 """
@@ -131,8 +131,10 @@ def merge_answers(collection: ModelCollection, same: SameAnswer = EXACT) -> Mode
 
     Args:
         collection: stays as it is.
-        same: "exact": equal text. "normalised": text that is equal but for capitals, white space, and punctuation
-            and quotes at the ends. A number: answers that are numbers, and at most so far apart; other answers are
+        same: "exact": equal text. "normalised": text that is equal except for capitals, white space, and
+            punctuation
+            and quotes at the ends. A number: answers that are numbers, and at most this far apart; other answers
+            are
             compared as "normalised". Or a function that is given two answers and says whether they are the same; of
             several answers that match, the first counts.
 
@@ -170,13 +172,18 @@ def merged_note(rule: SameAnswers, changed: int, items: int) -> str:
 
 
 def _merge_labels(rule: SameAnswers, collection: ModelCollection, codes: Array) -> npt.NDArray[np.int64]:
-    """The labels, as the answers that they are the same as."""
+    """The labels, as the answers that they are the same as: as any model said it, and else the nearest."""
     labels = np.asarray(collection.labels).astype(np.int64)
+    said = np.asarray(collection.predictions)
     missed = (labels != ABSTAINED) & ~(codes == labels[:, None]).any(axis=1)
     place_of = {name: code for code, name in enumerate(collection.classes)}
     for row in np.flatnonzero(missed).tolist():
-        answers = [collection.classes[code] for code in dict.fromkeys(codes[row].tolist()) if code >= 0]
-        labels[row] = place_of[rule.find(collection.classes[int(labels[row])], answers)]
+        group_of = {
+            code: group for code, group in zip(said[row].tolist(), codes[row].tolist(), strict=True) if code >= 0
+        }
+        answers = [collection.classes[code] for code in group_of]
+        found = place_of[rule.find(collection.classes[int(labels[row])], answers)]
+        labels[row] = group_of.get(found, found)
     return labels
 
 

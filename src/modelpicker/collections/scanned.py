@@ -163,7 +163,7 @@ class ScannedCollection(CollectionReader):
     # Items that are looked up.
 
     def record(self, item: int) -> tuple[dict[str, FieldValue], Array]:
-        """The fields of an item and what the models say of it, read where it stands."""
+        """The fields of an item and what the models say about it, read where it stands."""
         if item not in self._records:
             if len(self._records) >= REMEMBERED:
                 self._records.pop(next(iter(self._records)))
@@ -183,7 +183,7 @@ class ScannedCollection(CollectionReader):
             codes = [int(self.vocabulary.encode(one.column(place))[0]) for place in range(len(self.models))]
             shown = {name: plain_values(one.column(len(self.models) + at))[0] for at, name in enumerate(fields)}
             return shown, np.array(codes, dtype=np.int32)
-        raise ConflictError(f"{part.path} has changed since it was scanned: item {item:,} is gone. Read it anew.")
+        raise ConflictError(f"{part.path} has changed since it was scanned: item {item:,} is gone. Read it again.")
 
 
 class LookedUpLabels:
@@ -225,7 +225,7 @@ class ScannedField:
         fields, said = self._source.record(item)
         if not np.array_equal(said, ScannedRows(self._source.kept)[item]):
             raise ConflictError(
-                f"item {item:,} has changed since its file was scanned: models say something else. Read it anew."
+                f"item {item:,} has changed since its file was scanned: models say something else. Read it again."
             )
         return fields[self._name]
 

@@ -70,7 +70,7 @@ class ScratchFile:
 
 
 def repeated(scratch: ScratchFile, count: int) -> set[int]:
-    """The numbers that occur more than once among so many; a part of them is sorted at a time."""
+    """The numbers that occur more than once among that many; a part of them is sorted at a time."""
     numbers: npt.NDArray[np.uint64] = scratch.mapped(np.dtype(np.uint64), (count,))
     parts = max(1, -(-count // SORTED))
     again: set[int] = set()

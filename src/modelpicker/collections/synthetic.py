@@ -128,7 +128,7 @@ def _names(models: int | Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_accuracies(accuracies: Sequence[float], models: int, classes: int) -> Array:
-    """The accuracies, one a model."""
+    """The accuracies, one per model."""
     try:
         wanted = np.asarray(accuracies, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -72,7 +72,7 @@ ARRAYS = (".npz", ".npy")
 ADVICE = {
     ".xls": "Save the sheet as .xlsx, or as CSV.",
     ".gz": "Unpack it first, or save it as Parquet.",
-    ".eval": "It is no log of inspect_ai.",
+    ".eval": "It is not a log of inspect_ai.",
     ".pkl": "Pickles are never loaded; save it as Parquet.",
     ".pickle": "Pickles are never loaded; save it as Parquet.",
 }
@@ -227,7 +227,7 @@ def check_ending(path: Path) -> None:
 
 
 def check_readable(path: Path) -> None:
-    """Refuse what is not there, or is no file, or is empty."""
+    """Refuse what is not there, or is not a file, or is empty."""
     try:
         if not exists(path):
             raise NotFoundError(f"{path} does not exist.")
@@ -289,7 +289,7 @@ def _complaint(path: Path, said: str) -> str:
     """What pyarrow said, as one sentence after the name of the file."""
     first = said.strip().splitlines()[0] if said.strip() else "no reason given"
     if "straddling" in first:
-        return f"has a line longer than {LONGEST_LINE >> 20} MB, so it is no table; write one item a line."
+        return f"has a line longer than {LONGEST_LINE >> 20} MB, so it is not a table; write one item per line."
     kind = ENDINGS.get(ending_of(path), "")
     if "not implemented" in first.lower() or "no kernel" in first.lower() or "unsupported" in first.lower():
         return f"holds cells of a type that no class can have ({first})."
@@ -314,7 +314,7 @@ def _check_magic(file: TextFile, kind: str) -> None:
             utf16 = head.startswith((b"\xff\xfe", b"\xfe\xff"))
             found = "text in UTF-16; save it as UTF-8" if utf16 else "a binary file"
         if found is None and (kind == "JSON lines") and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
-            found = "no JSON lines file: its first line is no object"
+            found = "no JSON lines file: its first line is not an object"
     elif found is None and kind == "Parquet":
         found = "no Parquet file"
     if found not in (None, wanted):
@@ -507,7 +507,7 @@ def _open_json(file: TextFile) -> Table:
 
 
 def _find_bad_json(file: TextFile) -> None:
-    """Raise an error for the first line that is no object, or whose values are of another type than before."""
+    """Raise an error for the first line that is not an object, or whose values are of another type than before."""
     path = file.path
     kinds: dict[str, tuple[str, int]] = {}
     row = 0
@@ -522,7 +522,7 @@ def _find_bad_json(file: TextFile) -> None:
                 return
             raise InputError(f"{cell(path, row)}: this line is not JSON ({error}).") from None
         if not isinstance(found, dict):
-            raise InputError(f"{cell(path, row)}: {brief(found)} is no object; write one object an item.")
+            raise InputError(f"{cell(path, row)}: {brief(found)} is not an object; write one object per item.")
         for name, value in found.items():
             kind = _json_kind(value)
             before, first = kinds.setdefault(name, (kind, row)) if value is not None else (kind, row)

@@ -21,7 +21,7 @@ Cell: TypeAlias = bool | int | float | str | None
 MISSING = "missing"
 # More different answers than this are no classes.
 MOST_CLASSES = 1_000_000
-NO_MODEL = "If the column is no model, list it in fields (--fields), or list the models in models (--models)."
+NO_MODEL = "If the column is not a model, list it in fields (--fields), or list the models in models (--models)."
 NO_SCORES = (
     "Pass the classes that models predict; probabilities of classes go into an .npz file, items x models x classes."
 )
@@ -185,7 +185,7 @@ class ClassVocabulary:
             culprit = next(value for value, _ in cells if not _is_whole(value))
             raise InputError(
                 f"{self._place(culprit)}: {brief(culprit)} is not a whole number, but {whole:,} other cells are. "
-                "Mend it, empty it for an abstention, or take all answers as strings with text (--text)."
+                "Correct it, leave it empty for an abstention, or take all answers as strings with text (--text)."
             )
         return not strange
 

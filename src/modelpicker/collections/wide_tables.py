@@ -21,7 +21,7 @@ from modelpicker.encoding import Array, ClassName, smallest_type
 from modelpicker.errors import InputError
 from modelpicker.kernels.primitives import ABSTAINED
 
-# From so many items on, a model that always says the same is worth a note.
+# From that many items on, a model that always says the same is worth a note.
 MANY_ITEMS = 20
 
 
@@ -59,6 +59,11 @@ class CollectionReader:
     """A wide table that is read twice: once to know its classes, then batch by batch as often as needed.
 
     So a table larger than memory can be played by `run_stream`, and gives what it would give in one piece.
+
+    >>> import modelpicker as mp
+    >>> source = mp.open_collection("digits")
+    >>> len(source)
+    1497
     """
 
     def __init__(self, table: Table, reading: Reading) -> None:
@@ -165,7 +170,7 @@ class CollectionReader:
         return self._items - self.vocabulary.abstentions(self.roles.label) if self.roles.label else 0
 
     def take_labels(self, codes: Array, classes: tuple[ClassName, ...], notes: Sequence[str]) -> None:
-        """Take labels from elsewhere, one an item; the classes may have grown by them."""
+        """Take labels from elsewhere, one per item; the classes may have grown by them."""
         self._labels, self.classes, self.notes = codes, classes, tuple(notes)
 
     def batches(self, fields: bool = False) -> Iterator[ModelCollection]:
@@ -226,7 +231,7 @@ def class_notes(said: set[ClassName], told: set[ClassName]) -> list[str]:
     if merged:
         listed = " and ".join(quoted(name) for name in merged[0][:2])
         more = f" (and {len(merged) - 1:,} more such)" if len(merged) > 1 else ""
-        notes.append(f"{listed}{more} are different classes; normalise (--normalise) takes them for the same.")
+        notes.append(f"{listed}{more} are different classes; normalise (--normalise) treats them as the same.")
     return notes
 
 

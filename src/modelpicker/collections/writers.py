@@ -44,7 +44,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield unfinished
         unfinished.replace(path)
     except UnicodeEncodeError as error:
-        raise InputError(f"{path} cannot be written: {brief(error.object)} is no valid text.") from error
+        raise InputError(f"{path} cannot be written: {brief(error.object)} is not valid text.") from error
     except (OSError, pa.ArrowException) as error:
         number = getattr(error, "errno", None)
         raise FileError(f"{path} cannot be written: {os.strerror(number) if number else error}.") from error

@@ -22,7 +22,13 @@ UNLIKELY = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """By how much a challenger is better than a champion; a difference below 0 says that it is worse."""
+    """By how much a challenger is better than a champion; a difference below 0 says that it is worse.
+
+    >>> import modelpicker as mp
+    >>> found = mp.gate("digits", champion="svm-gaussian", challenger="svm-cubic", gap=0.02)
+    >>> print(found.difference.sentence)
+    On these 1,497 items, svm-cubic is 0.534 points less accurate than svm-gaussian (certain).
+    """
 
     kind: DifferenceKind
     """"pool": on exactly these items. "population": in general, of items like these."""
@@ -54,9 +60,9 @@ def draw_order(items: PairedItems, seed: int) -> Ints:
 
 
 def drawn(items: PairedItems, seed: int) -> tuple[Floats, bool]:
-    """What is known of contested items, in random order; and whether it is the first part of that order.
+    """What is known about contested items, in random order; and whether it is the first part of that order.
 
-    Then items were labelled in that order, and the next label only goes on with it.
+    Then items were labelled in that order, and the next label only continues with it.
     """
     order = draw_order(items, seed)
     known = ~items.unknown[order]
@@ -135,7 +141,7 @@ def _refuse_chosen(items: PairedItems) -> None:
 
 
 def _hypergeometric_tail(total: int, marked: int, drawn_items: int, found: int) -> float:
-    """The probability of so many marked items or more in a random draw."""
+    """The probability of that many marked items or more in a random draw."""
 
     def log_choose(n: int, k: int) -> float:
         return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

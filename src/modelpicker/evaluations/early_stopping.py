@@ -28,6 +28,11 @@ class EarlyStop:
         tolerance: how much worse than the best the winner may be: 0.01 is 1 % of the score.
         confidence: of the proof that the winner is so good.
         seed: of all randomness.
+
+    >>> import modelpicker as mp
+    >>> runs = mp.worth_running(range(200), models=["small", "large"])
+    >>> isinstance(runs.racing, tuple)
+    True
     """
 
     def __init__(
@@ -61,7 +66,7 @@ class EarlyStop:
 
     @property
     def certificate(self) -> Certificate:
-        """What is proven of it, of items like these in general."""
+        """What is proven about it, of items like these in general."""
         return self.race.certificate(float(self.race.options["confidence"]), "population")
 
     def score(self, scores: Mapping[Any, float | None]) -> None:
@@ -100,7 +105,14 @@ def check_score(name: object, value: object) -> float:
 
 @dataclass(eq=False)
 class ScoredItem(Generic[AnyItem]):
-    """One item, and the models that are worth running on it."""
+    """One item, and the models that are worth running on it.
+
+    >>> import modelpicker as mp
+    >>> runs = mp.worth_running(["What is 2 + 2?"], models=["small", "large"])
+    >>> item = next(iter(runs))
+    >>> item.models
+    ('small', 'large')
+    """
 
     place: int
     """Where it stands among the items."""
@@ -128,7 +140,17 @@ class ScoredItem(Generic[AnyItem]):
 
 
 class WorthRunning(Generic[AnyItem]):
-    """The items that are still worth running models on; see `worth_running`, which makes it."""
+    """The items that are still worth running models on; see `worth_running`, which makes it.
+
+    >>> import modelpicker as mp
+    >>> scores = {"small": 0.2, "large": 0.9}
+    >>> runs = mp.worth_running(range(400), models=["small", "large"])
+    >>> for item in runs:
+    ...     for model in item.models:
+    ...         item.score(model, scores[model])
+    >>> runs.model, runs.certified
+    ('large', True)
+    """
 
     def __init__(
         self, items: Sequence[AnyItem], stop: EarlyStop, order: Sequence[int], settings: dict[str, Any]
@@ -141,7 +163,7 @@ class WorthRunning(Generic[AnyItem]):
         self._open: ScoredItem[AnyItem] | None = None
 
     def __iter__(self) -> Iterator[ScoredItem[AnyItem]]:
-        """Go on with the item that has not all its scores, or with the next one."""
+        """Continue with the item that has not all its scores, or with the next one."""
         self._close_if_whole()
         while not self.finished:
             yield self._next()
@@ -169,7 +191,7 @@ class WorthRunning(Generic[AnyItem]):
 
     @property
     def certificate(self) -> Certificate:
-        """What is proven of it, of items like these in general."""
+        """What is proven about it, of items like these in general."""
         return self.stop.certificate
 
     @property
@@ -211,7 +233,13 @@ class WorthRunning(Generic[AnyItem]):
         self._open = None
 
     def state_dict(self) -> dict[str, Any]:
-        """All scores so far, in a form that JSON can hold: `worth_running(…, resume=)` goes on from there."""
+        """All scores so far, in a form that JSON can hold: `worth_running(…, resume=)` continues from there.
+
+        >>> import modelpicker as mp
+        >>> runs = mp.worth_running([1, 2, 3], models=["small", "large"])
+        >>> sorted(runs.state_dict())[:2]
+        ['confidence', 'items']
+        """
         self._close_if_whole()
         return {"version": STATE_VERSION, **self._settings, "scores": [list(one) for one in self._done]}
 

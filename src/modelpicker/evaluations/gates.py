@@ -41,7 +41,13 @@ NAMED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Whether a challenger passes, and what is proven."""
+    """Whether a challenger passes, and what is proven.
+
+    >>> import modelpicker as mp
+    >>> found = mp.gate("digits", champion="svm-gaussian", challenger="svm-cubic", gap=0.02)
+    >>> found.passed, found.exit_code
+    (True, 0)
+    """
 
     verdict: Verdict
     champion: str
@@ -49,7 +55,7 @@ class Gate:
     gap: float
     require: Requirement
     of: DifferenceKind
-    """What the verdict speaks of: exactly these items, or the population that they are a sample of."""
+    """What the verdict is about: exactly these items, or the population that they are a sample of."""
     confidence: float
     loss: str
     items: int
@@ -58,7 +64,7 @@ class Gate:
     labels_needed: int
     """How many of those have no label yet."""
     not_run: int
-    """On how many items one of the two was not run: they count at their worst, and no label helps."""
+    """On how many items one of the two was not run: they count as the worst, and no label helps."""
     challenger_wins: int
     """On how many labelled items the challenger is better, ..."""
     champion_wins: int

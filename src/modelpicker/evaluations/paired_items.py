@@ -73,7 +73,7 @@ class PairedItems:
         return self.loss.whole
 
     def answers(self, place: int) -> tuple[ClassName | None, ClassName | None]:
-        """What champion and challenger say of an item."""
+        """What champion and challenger say about an item."""
         if self.whole is None:
             return None, None
         columns = [self.whole.models.index(name) for name in (self.champion, self.challenger)]

@@ -33,7 +33,13 @@ SCORES = ("score", "correct")
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """What two runs on the same items say of each other; differences are those of A, less those of B."""
+    """What two runs on the same items say about each other; differences are those of A, less those of B.
+
+    >>> import modelpicker as mp
+    >>> found = mp.compare_runs("svm-gaussian", "nearest-centroid", source="digits")
+    >>> found.verdict
+    'a'
+    """
 
     verdict: RunVerdict
     """Which is better in general; "undecided" if that is not proven."""

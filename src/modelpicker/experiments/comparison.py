@@ -27,7 +27,7 @@ from modelpicker.kernels.primitives import Ints
 
 # Predictions that a task looks at, at most: about a second of work.
 WORK = 2.5e8
-# How near the labels of a run must be to a budget, to count for the standing there while work goes on.
+# How near the labels of a run must be to a budget, to count for the standing there while work continues.
 CLOSE = 0.2
 
 
@@ -68,10 +68,10 @@ def compare(
             the other methods are not tuned, and buy no more than the budget.
         tuning: "search" finds hyperparameters on the streams themselves; "grid" is the paper's grid search.
         engine: "threads" of this process, or the workers of a "dask" cluster. The numbers are the same.
-        workers: how many; by default one a core.
+        workers: how many; by default one per core.
         scheduler: the address of a running Dask scheduler.
         chunk: realizations a task; it changes no number.
-        out: a folder for everything that was run. A comparison that was interrupted goes on from there.
+        out: a folder for everything that was run. A comparison that was interrupted continues from there.
         progress: show a bar on standard error, if that is a terminal.
 
     >>> results = compare("digits", ["model-picker", "label-efficient"], [100], realizations=50, seed=1)
@@ -145,7 +145,7 @@ class Comparison:
         return results
 
     def _tune(self) -> dict[str, Mapping[int, Tuned]]:
-        """A value for every method and budget; the searches of all methods go on side by side."""
+        """A value for every method and budget; the searches of all methods continue side by side."""
         if self.plan.values is not None:
             return {method.label: self.plan.values[method.label] for method in self.plan.job.methods}
         self.watcher.stage("tuning")

@@ -50,7 +50,7 @@ class Engine(Protocol[AnyTask, DoneBy]):
     """Does tasks, in any order."""
 
     def run(self, tasks: Sequence[AnyTask], ahead: int | None = None) -> Iterator[tuple[AnyTask, DoneBy]]:
-        """Each task with what came of it, as they are done; at most `ahead` are begun before they are taken."""
+        """Each task with what came of it, as they are done; at most `ahead` are started before they are taken."""
 
 
 class Threads(Generic[AnyTask, Done]):

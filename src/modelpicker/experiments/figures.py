@@ -87,7 +87,7 @@ def looks_of(methods: Sequence[str]) -> dict[str, Look]:
 
 
 def caption(results: Results) -> str:
-    """What every figure and table says of how it was made."""
+    """What every figure and table says about how it was made."""
     made = results.settings
     parts = [
         f"budget rule: {made['budget_rule']}",

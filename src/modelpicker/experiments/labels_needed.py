@@ -12,7 +12,7 @@ from modelpicker.experiments.realizations import key_of
 from modelpicker.kernels.primitives import Floats
 
 RESAMPLES = 1_000
-# With fewer realizations, drawing them anew says little about those that were not run.
+# With fewer realizations, drawing them again says little about those that were not run.
 FEWEST = 20
 # The share of resamples in which there may be no factor, for an interval of the others to make sense.
 UNTOLD = 0.05
@@ -64,7 +64,14 @@ def labels_needed(labels: Floats, scores: Floats, level: float) -> float:
 
 @dataclass(frozen=True)
 class Factor:
-    """How many times fewer labels than the best rival a method needs."""
+    """How many times fewer labels than the best rival a method needs.
+
+    >>> import modelpicker as mp
+    >>> methods = ["model-picker", "label-efficient"]
+    >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+    >>> results.factor(0.5).method
+    'model-picker'
+    """
 
     level: float
     method: str
@@ -74,7 +81,7 @@ class Factor:
     factor: float
     low: float
     high: float
-    """The interval that holds 95 % of the factors when realizations are drawn anew from those that were run."""
+    """The interval that holds 95 % of the factors when realizations are drawn again from those that were run."""
     remark: str = ""
     """What the budgets that were played cannot tell."""
 
@@ -150,7 +157,7 @@ def _ratio(rival: float, own: float) -> float:
 
 
 def _means(found: Outcomes, times: npt.NDArray[np.int64] | None) -> tuple[Floats, Floats]:
-    """Mean labels and identification probability by budget; each run counts so many times."""
+    """Mean labels and identification probability by budget; each run counts that many times."""
     if times is None:
         return found.labels.mean(axis=0), found.hits.mean(axis=0)
     return times @ found.labels / times.sum(), times @ found.hits / times.sum()

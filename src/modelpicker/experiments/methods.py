@@ -42,6 +42,11 @@ class Method:
         search: between which values the fast search looks.
         grid: between which values the grid search looks, as the paper does.
         fixed: one value for every budget, instead of tuning.
+
+    >>> import modelpicker as mp
+    >>> method = mp.Method("eager", mp.ModelPicker, options={"query_scale": 4.0})
+    >>> method.label
+    'eager'
     """
 
     label: str
@@ -56,7 +61,7 @@ class Method:
         kind: object = self.algorithm
         label: object = self.label
         if not (isinstance(label, str) and label):
-            raise InputError(f"method label {brief(label)} is no name; pass a string.")
+            raise InputError(f"method label {brief(label)} is not a name; pass a string.")
         if not (isinstance(kind, type) and issubclass(kind, Algorithm)):
             raise InputError(f"method {brief(self.label)}: {brief(self.algorithm)} is not a class of algorithms.")
         object.__setattr__(self, "tuned", self.tuned or self.algorithm.dial)
@@ -65,7 +70,7 @@ class Method:
         ranges: dict[str, Sequence[float]] = {"search": self.search, "grid": self.grid}
         for name, found in ranges.items():
             if not (len(found) == 2 and 0.0 < found[0] < found[1] < math.inf):
-                raise InputError(f"method {self.label}: {name}={brief(found)} is no range; pass 0 < low < high.")
+                raise InputError(f"method {self.label}: {name}={brief(found)} is not a range; pass 0 < low < high.")
 
     def make(self, models: int, classes: int, value: float) -> Algorithm:
         """The algorithm with the tuned option at `value`."""
@@ -132,7 +137,7 @@ TUNING: dict[type[Algorithm], dict[str, Any]] = {
 
 
 def _method(kind: type[Algorithm]) -> Method:
-    """An algorithm as it is compared; where nothing is said of its tuning, over what its dial may be."""
+    """An algorithm as it is compared; where nothing is said about its tuning, over what its dial may be."""
     if kind in TUNING:
         return Method(kind.name, kind, **TUNING[kind])
     dial = kind.about.option(kind.dial)

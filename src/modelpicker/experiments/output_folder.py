@@ -57,7 +57,7 @@ class Folder:
         except (OSError, ValueError) as error:
             raise InputError(f"{path} is damaged: {error}; pass another folder.") from error
         if not isinstance(found, dict):
-            raise InputError(f"{path} is damaged: it is no record of settings; pass another folder.")
+            raise InputError(f"{path} is damaged: it is not a record of settings; pass another folder.")
         found.setdefault("setting", "stream")  # of a version that compared on streams only
         for name, value in _flat(self.settings).items():
             if _flat(found).get(name) != value:

@@ -53,7 +53,7 @@ class ComparisonPlan:
     """Hyperparameters by method and budget, where they are known from another comparison."""
 
     def identity(self) -> dict[str, Any]:
-        """Everything that decides the numbers, but for hyperparameters that are given."""
+        """Everything that decides the numbers, except for hyperparameters that are given."""
         return {
             "collection": dict(self.facts),
             "setting": self.setting,
@@ -114,7 +114,7 @@ def plan_comparison(
         seed=check_seed(seed),
         marks=_marks(size) if setting == "stream" else np.array([size]),
     )
-    for method in job.methods:  # options that make no sense should show before the first run
+    for method in job.methods:  # options that are not valid should show before the first run
         if isinstance(method, PoolMethod):
             method.make()
         else:

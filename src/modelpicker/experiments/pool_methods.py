@@ -38,7 +38,7 @@ class PlayedPoolPicker:
     def __init__(self, *, confidence: float = 0.95, tolerance: float = 0.0) -> None:
         self.confidence = confidence
         self.tolerance = tolerance
-        self.pool([[0, 1]], 0)  # options that make no sense should show before the first run
+        self.pool([[0, 1]], 0)  # options that are not valid should show before the first run
 
     def pool(self, rows: object, seed: int) -> PoolPicker:
         """A new pool."""

@@ -13,19 +13,19 @@ PAUSE = 0.5
 
 
 class Watcher(Protocol):
-    """Is told how work goes on."""
+    """Is told how work continues."""
 
     def start(self, done: int, total: int) -> None:
-        """So many runs are known from before, and about so many are needed in all."""
+        """This many runs are known from before, and about that many are needed in all."""
 
     def stage(self, name: str) -> None:
         """What is being done now."""
 
     def expect(self, runs: int) -> None:
-        """At least so many more runs are to come."""
+        """At least that many more runs are to come."""
 
     def advance(self, runs: int, standing: Callable[[], str]) -> None:
-        """So many runs are done; `standing` says who is ahead."""
+        """This many runs are done; `standing` says who is ahead."""
 
 
 class Silent:
@@ -56,7 +56,7 @@ class Bar:
         self.looked = 0.0
 
     def start(self, done: int, total: int) -> None:
-        """So many runs are known from before."""
+        """This many runs are known from before."""
         self.done = self.before = done
         self.total = max(done, total)
         self.started = time.monotonic()
@@ -68,12 +68,12 @@ class Bar:
         self.progress.update(self.task, description=named, refresh=True)
 
     def expect(self, runs: int) -> None:
-        """At least so many more runs are to come."""
+        """At least that many more runs are to come."""
         self.total = max(self.total, self.done + runs)
         self._update()
 
     def advance(self, runs: int, standing: Callable[[], str]) -> None:
-        """So many runs are done."""
+        """This many runs are done."""
         self.done += runs
         now = time.monotonic()
         if now - self.looked > PAUSE:

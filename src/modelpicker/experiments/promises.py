@@ -149,7 +149,7 @@ MEASURED = ("regret", "queries", "leader_regret", "random_round_accuracy_gap", "
 def measure_promises(
     pool: Pool, found: Hardness, rounds: int, realizations: int, seed: int, advance: Callable[[], Any]
 ) -> Floats:
-    """What Model Picker does on streams drawn from the pool: a row a realization, a column each of MEASURED."""
+    """What Model Picker does on streams drawn from the pool: one row per realization, a column each of MEASURED."""
     runs = np.empty((realizations, len(MEASURED)))
     for number in range(realizations):
         runs[number] = _play(pool, found, rounds, key_of(seed, "promises", number))

@@ -94,7 +94,7 @@ def _levels(results: Results) -> str:
 
 
 def shown_labels(results: Results, method: str, level: float) -> str:
-    """The labels that a method needs for a level; at most so many, if the smallest budget is enough."""
+    """The labels that a method needs for a level; at most this many, if the smallest budget is enough."""
     needed = results.labels_needed(level)[method]
     if not math.isfinite(needed):
         return "never"
@@ -102,7 +102,7 @@ def shown_labels(results: Results, method: str, level: float) -> str:
 
 
 def _how(results: Results) -> str:
-    """What every table says of how it was made."""
+    """What every table says about how it was made."""
     stand_in = results.settings["collection"]["stand_in"]
     return f"Budget rule: {results.settings['budget_rule']}." + (f" Stand-in: {stand_in}." if stand_in else "")
 

@@ -28,6 +28,12 @@ class Results:
 
     `settings` says what was compared and how: collection, seed, streams, budget rule, tuning, versions.
     `rows` has a dictionary a (method, budget), `curves` a list of values a metric, by round, for each of them.
+
+    >>> import modelpicker as mp
+    >>> methods = ["model-picker", "label-efficient"]
+    >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+    >>> results.methods, results.budgets
+    (['model-picker', 'label-efficient'], [50, 100])
     """
 
     settings: dict[str, Any]
@@ -37,7 +43,7 @@ class Results:
     rounds: npt.NDArray[np.int64]
     curves: dict[tuple[str, int], dict[str, npt.NDArray[np.float64]]]
     outcomes: dict[str, Outcomes]
-    """Labels bought and gaps, by method: a row a realization, a column a budget."""
+    """Labels bought and gaps, by method: one row per realization, one column per budget."""
 
     def __repr__(self) -> str:
         named = self.settings["collection"]["name"] or self.settings["collection"]["fingerprint"]
@@ -72,7 +78,14 @@ class Results:
         return OWN_METHODS[self.setting]
 
     def row(self, method: str, budget: int) -> dict[str, Any]:
-        """The metrics of one method at one budget."""
+        """The metrics of one method at one budget.
+
+        >>> import modelpicker as mp
+        >>> methods = ["model-picker", "label-efficient"]
+        >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+        >>> results.row("model-picker", 50)["budget"]
+        50
+        """
         if (method, budget) not in self._places:
             raise InputError(
                 f"there is no row of {brief(method)} at {brief(budget)}; methods are {', '.join(self.methods)}, "
@@ -88,11 +101,24 @@ class Results:
         """A row a (method, budget) with all metrics and their standard errors.
 
         A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+
+        >>> import modelpicker as mp
+        >>> methods = ["model-picker", "label-efficient"]
+        >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+        >>> results.to_frame("pyarrow").num_rows
+        4
         """
         return make_frame(columns_of(self.rows), backend)
 
     def plot(self) -> "Figure":
-        """Identification probability and accuracy gap of every method, by budget: a figure of matplotlib."""
+        """Identification probability and accuracy gap of every method, by budget: a figure of matplotlib.
+
+        >>> import modelpicker as mp
+        >>> methods = ["model-picker", "label-efficient"]
+        >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+        >>> len(results.plot().axes) > 0
+        True
+        """
         from modelpicker.extras import require
 
         require("figures")
@@ -113,7 +139,14 @@ class Results:
         return results_card(self)
 
     def curves_to_frame(self, backend: Backend | None = None) -> Any:
-        """A row a (method, budget, round) with all metrics and their standard errors."""
+        """A row a (method, budget, round) with all metrics and their standard errors.
+
+        >>> import modelpicker as mp
+        >>> methods = ["model-picker", "label-efficient"]
+        >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+        >>> results.curves_to_frame("pyarrow").column_names[:3]
+        ['method', 'budget', 'budget_rule']
+        """
         return make_frame(columns_of(self._curve_rows()), backend)
 
     def _curve_rows(self) -> list[dict[str, Any]]:
@@ -132,7 +165,14 @@ class Results:
         ]
 
     def labels_needed(self, level: float) -> dict[str, float]:
-        """The labels that each method needs for an identification probability; infinite if it never gets there."""
+        """The labels that each method needs for an identification probability; infinite if it never gets there.
+
+        >>> import modelpicker as mp
+        >>> methods = ["model-picker", "label-efficient"]
+        >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+        >>> sorted(results.labels_needed(0.5))
+        ['label-efficient', 'model-picker']
+        """
         check_level(level)
         return {
             name: labels_needed(found.labels.mean(axis=0), found.hits.mean(axis=0), level)
@@ -143,6 +183,12 @@ class Results:
         """How many times fewer labels than its best rival a method needs for an identification probability.
 
         By default the method is model-picker, or pool-picker on pools.
+
+        >>> import modelpicker as mp
+        >>> methods = ["model-picker", "label-efficient"]
+        >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+        >>> results.factor(0.5).level
+        0.5
         """
         check_level(level)
         method = self.own_method if method is None else method
@@ -155,11 +201,29 @@ class Results:
         )
 
     def document(self) -> dict[str, Any]:
-        """Everything but the curves, as JSON can hold it."""
+        """Everything but the curves, as JSON can hold it.
+
+        >>> import modelpicker as mp
+        >>> methods = ["model-picker", "label-efficient"]
+        >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+        >>> "rows" in results.document()
+        True
+        """
         return {**self.settings, "rows": [without_infinities(row) for row in self.rows]}
 
     def save(self, folder: Path) -> None:
-        """Write tables that other programs can read: results as CSV and JSON, curves as Parquet."""
+        """Write tables that other programs can read: results as CSV and JSON, curves as Parquet.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import modelpicker as mp
+        >>> methods = ["model-picker", "label-efficient"]
+        >>> results = mp.compare("digits", methods=methods, budgets=[50, 100], realizations=10, stream_size=300)
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> results.save(folder)
+        >>> sorted(path.suffix for path in folder.iterdir())[0]
+        '.csv'
+        """
         import pyarrow as pa
         from pyarrow import csv, parquet
 
@@ -175,5 +239,5 @@ def check_level(level: object) -> None:
     """A probability that is worth reaching."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level <= 1.0:
         raise InputError(
-            f"level {brief(level)} is no probability; pass a number above 0 and at most 1, such as 0.9."
+            f"level {brief(level)} is not a probability; pass a number above 0 and at most 1, such as 0.9."
         )

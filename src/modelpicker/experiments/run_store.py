@@ -22,13 +22,13 @@ ASKED = len(FIELDS)
 
 
 class Ledger:
-    """What is known of every run, in memory but for the marks before the last, which are on the disk."""
+    """What is known about every run, in memory except for the marks before the last, which are on the disk."""
 
     def __init__(self, folder: Path, realizations: int) -> None:
         self.folder = folder
         self.realizations = realizations
         self.finals: dict[ComparisonCell, npt.NDArray[np.int32]] = {}
-        """By cell: a row a realization, the fields at the last mark and the labels asked for."""
+        """By cell: one row per realization, the fields at the last mark and the labels asked for."""
         self._unwritten: list[tuple[Task, Block]] = []
         self._written_at = -AT_RISK  # the first block is written at once, so that a bad disk shows early
         self._read()

@@ -32,7 +32,7 @@ SIFTINGS = 4
 FAR = 0.015
 DOUBT = 0.5
 # How often a budget is aimed at, and how many runs may miss: the mean of a method whose number of labels varies as
-# much as it is large cannot be had to two in a hundred for a reasonable number of runs.
+# much as it is large is not available to two in a hundred for a reasonable number of runs.
 TRIES = 8
 MOST_RUNS = 10_000
 FEWEST_MISSES = 2

@@ -69,7 +69,7 @@ def write_tasks(
     paths = [path] if beside is None else [path, path.with_name(f"{path.stem}{beside[0]}")]
     for one in paths:
         if one.exists() and not force:
-            raise ConflictError(f"{one} is there already; pass --force to overwrite it.")
+            raise ConflictError(f"{one} already exists; pass --force to overwrite it.")
     found = next_tasks(campaign, count, hours=hours)
     if not found.tasks:
         return found, []
@@ -143,7 +143,7 @@ def _read(asked: Asked, path: Path, label: str | None, item: str | None) -> Iter
     if rows and all(isinstance(row, dict) for row in rows) and (label is not None or "label" in rows[0]):
         return spreadsheet.annotations(asked, rows, label=label, id=item)
     raise InputError(
-        f"{path} is none of what is known: Label Studio's JSON export (not JSON-MIN), Prodigy's JSON lines, "
+        f"{path} is not one of what is known: Label Studio's JSON export (not JSON-MIN), Prodigy's JSON lines, "
         "records of Argilla, or a table with the columns id and label."
     )
 
@@ -175,5 +175,5 @@ def _json(text: str) -> Sequence[Any] | None:
         try:
             rows += [json.loads(line)] if line.strip() else []
         except (ValueError, RecursionError) as error:
-            raise InputError(f"line {number} is no JSON: {error}.") from error
+            raise InputError(f"line {number} is not JSON: {error}.") from error
     return rows

@@ -79,7 +79,7 @@ def annotations(asked: Asked, rows: Sequence[Any]) -> Iterator[Annotation | None
     for place, row in enumerate(rows, start=1):
         where = f"record {place}"
         if not isinstance(row, Mapping):
-            raise InputError(f"{where} is no record of Argilla.")
+            raise InputError(f"{where} is not a record of Argilla.")
         mark = ItemMark.read(_mark(row, where), where)
         said = [
             Annotation(mark, None if skipped else _label(asked, mark, values, where), f"argilla-{user}")
@@ -97,7 +97,7 @@ def _mark(row: Mapping[str, Any], where: str) -> object:
     try:
         return json.loads(found) if isinstance(found, str) else found
     except ValueError as error:
-        raise InputError(f"{where}: its metadata {MARK!r} is no JSON.") from error
+        raise InputError(f"{where}: its metadata {MARK!r} is not JSON.") from error
 
 
 def _by_user(row: Mapping[str, Any], where: str) -> dict[str, tuple[bool, dict[str, Any]]]:
@@ -143,7 +143,7 @@ def _label(asked: Asked, mark: ItemMark, values: Mapping[str, Any], where: str) 
     said = values.get(LABEL) if LABEL in values or len(values) != 1 else next(iter(values.values()))
     chosen = [one for one in (said if isinstance(said, list) else [said]) if isinstance(one, str)]
     if not chosen:
-        raise InputError(f"{where}: the answer to {LABEL!r} is {brief(said)}, which is no class.")
+        raise InputError(f"{where}: the answer to {LABEL!r} is {brief(said)}, which is not a class.")
     return asked.label(chosen)
 
 
@@ -154,7 +154,7 @@ def _grades(mark: ItemMark, values: Mapping[str, Any], where: str) -> LabelGiven
         if stars is None:
             continue
         if isinstance(stars, bool) or not isinstance(stars, int | float) or not 0 <= stars <= STARS:
-            raise InputError(f"{where}: {brief(stars)} is no rating from 0 to {STARS}.")
+            raise InputError(f"{where}: {brief(stars)} is not a rating from 0 to {STARS}.")
         grades[answer] = stars / STARS
     if not grades:
         raise InputError(f"{where}: there is no rating, {GRADE}1 to {GRADE}{len(mark.answers)}.")

@@ -16,7 +16,7 @@ def to_dataset(collection: ModelCollection) -> "Dataset":
     Predictions and labels have the type `ClassLabel`, with one list of classes for all; no answer is -1 there.
     """
     if not isinstance(collection, ModelCollection):
-        raise InputError(f"{brief(collection)} is no collection; pass a ModelCollection.")
+        raise InputError(f"{brief(collection)} is not a collection; pass a ModelCollection.")
     require("datasets")
     from datasets import ClassLabel, Dataset
 

@@ -32,6 +32,8 @@ logger = logging.getLogger(__name__)
 class StopBeatenModels:
     """Decides, for inspect_ai, which model is still worth running on which sample.
 
+    With several epochs, the scores of the first decide, and beaten models are not run in the others.
+
     Samples should be in random order: `dataset.shuffle(seed)`, or `sample_shuffle=SEED` of `eval`. The models must
     run at the same time, as they do when `eval` gets them as a list (unless `max_tasks` is smaller).
 
@@ -73,6 +75,7 @@ class StopBeatenModels:
         self._score = score
         self._task: str | None = None
         self._samples: list[SampleId] = []
+        self._epochs = 1
         self._running: set[str] = set()
         self._ended: set[str] = set()
         self._told: dict[tuple[str, SampleId], float] = {}
@@ -93,7 +96,7 @@ class StopBeatenModels:
 
     @property
     def certificate(self) -> Certificate:
-        """What is proven of it, of samples like these in general."""
+        """What is proven about it, of samples like these in general."""
         return self.stop.certificate
 
     @property
@@ -116,13 +119,7 @@ class StopBeatenModels:
             raise ConflictError(
                 f"two models are called {name}; StopBeatenModels tells models apart by their names."
             )
-        if epochs != 1:
-            raise InputError(
-                f"the task has {epochs} epochs; StopBeatenModels takes one, because inspect_ai runs "
-                "the second epoch after all samples of the first. Set "
-                "epochs=1, and pass more samples instead: they say more.",
-                parameter="epochs",
-            )
+        self._epochs = max(self._epochs, epochs)
         ids = [sample.id for sample in samples if sample.id is not None]
         if self._task is None:
             self._task, self._samples = task.task, ids
@@ -142,25 +139,28 @@ class StopBeatenModels:
         """Whether a model is still worth running on a sample; it waits for the others before."""
         name = _active_model()
         place = self._samples.index(id)
-        while not self._over(name) and place >= self.stop.items + self.ahead:
+        # Later epochs begin when it is known what all samples say.
+        awaited = place - self.ahead if epoch == 1 else len(self._samples) - 1
+        while not self._over(name) and awaited >= self.stop.items:
             if not await self._wait():
                 self._give_up(name)
         self._ended.discard(name)
         if not self._over(name):
             self._begun.add((name, id))
             return None
-        self._skipped.add((name, id))
+        if epoch == 1:
+            self._skipped.add((name, id))
         self._advance()
         return _early_stop(id, epoch, self._reason(name))
 
     async def complete_sample(
         self,
         id: SampleId,  # noqa: A002 (inspect_ai's word)
-        epoch: int,  # noqa: ARG002 (the first and only one)
+        epoch: int,
         scores: "dict[str, SampleScore]",
     ) -> None:
         """A model has done a sample."""
-        self._tell(_active_model(), id, scores)
+        self._tell(_active_model(), id, epoch, scores)
         self._advance()
 
     async def complete_task(self) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class StopBeatenModels:
 
     def document(self) -> dict[str, Any]:
         """How it stands, for programs."""
-        whole = len(self.stop.models) * len(self._samples)
+        whole = len(self.stop.models) * len(self._samples) * self._epochs
         return {
             "model": self.model,
             "certified": self.certified,
@@ -187,18 +187,18 @@ class StopBeatenModels:
         }
 
     def add_log(self, log: "EvalLog") -> None:
-        """Take in the scores of a log: those of an evaluation that is gone on with."""
+        """Take in the scores of a log: those of an evaluation that is continued with."""
         samples = log.samples or []
         if log.eval.model not in self.stop.models:
             raise NotFoundError(
-                f"the log is of model {log.eval.model}, which is none of {brief(self.stop.models)}."
+                f"the log is of model {log.eval.model}, which is not one of {brief(self.stop.models)}."
             )
         from inspect_ai.scorer import SampleScore
 
         for sample in samples:
             scores = {name: SampleScore(score=score) for name, score in (sample.scores or {}).items()}
             if scores:
-                self._tell(log.eval.model, sample.id, scores)
+                self._tell(log.eval.model, sample.id, sample.epoch, scores)
 
     def _over(self, name: str) -> bool:
         return name not in self.stop.racing
@@ -208,10 +208,12 @@ class StopBeatenModels:
             return f"{self.model} is certified to be the best model"
         return f"{name} is beaten by {self.model}"
 
-    def _tell(self, name: str, sample: SampleId, scores: "Mapping[str, SampleScore]") -> None:
+    def _tell(self, name: str, sample: SampleId, epoch: int, scores: "Mapping[str, SampleScore]") -> None:
+        """Take a score. Those of later epochs are of samples that have spoken: they prove nothing more."""
         found = self._chosen(scores, sample)
         self.calls += 1
-        self._told[name, sample] = check_score(f"{name} on sample {sample}", found)
+        if epoch == 1:
+            self._told[name, sample] = check_score(f"{name} on sample {sample}", found)
 
     def _chosen(self, scores: "Mapping[str, SampleScore]", sample: SampleId) -> float:
         """The score that decides, as a number."""
@@ -285,7 +287,7 @@ class StopBeatenModels:
             logger.warning("%s has no score for sample %s; it counts as not run.", name, sample)
             if (name, sample) in self._begun:
                 self._skipped.add((name, sample))
-            else:  # it has stopped, as after an error; if it goes on, it counts again
+            else:  # it has stopped, as after an error; if it continues, it counts again
                 self._ended.add(name)
         self._advance()
 

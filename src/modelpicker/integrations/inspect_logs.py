@@ -62,7 +62,7 @@ def _archived(path: Path) -> Iterator[tuple[str, Any]]:
             names = archive.namelist()
             first = next((name for name in (HEADER, START) if name in names), None)
             if first is None:
-                raise InputError(f"{path} is no log of inspect_ai: it has no {HEADER}.")
+                raise InputError(f"{path} is not a log of inspect_ai: it has no {HEADER}.")
             yield "eval", mapping(_load(archive, first)).get("eval")
             for name in names:
                 if name.startswith(SAMPLES) and name.endswith(".json"):
@@ -75,7 +75,7 @@ def _archived(path: Path) -> Iterator[tuple[str, Any]]:
         pa.ArrowException,
         NotImplementedError,
     ) as error:
-        raise InputError(f"{path} is damaged or cut short: it is no whole archive ({error}).") from error
+        raise InputError(f"{path} is damaged or cut short: it is not a whole archive ({error}).") from error
     except ValueError as error:
         if isinstance(error, InputError):
             raise

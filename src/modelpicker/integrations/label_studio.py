@@ -107,10 +107,10 @@ def annotations(asked: Asked, rows: Sequence[Any]) -> Iterator[Annotation | None
     for place, task in enumerate(rows, start=1):
         where = f"task {place}"
         if not isinstance(task, Mapping):
-            raise InputError(f"{where} is no task of Label Studio.")
+            raise InputError(f"{where} is not a task of Label Studio.")
         found = task.get("annotations", task.get("completions")) or []
         if not isinstance(found, list):
-            raise InputError(f"{where}: its annotations are no list.")
+            raise InputError(f"{where}: its annotations are not a list.")
         said = list(annotations_of(asked, task, found, where))
         yield from said
         if not said:

@@ -1,6 +1,8 @@
 """Labelling in a notebook: a widget that shows the item most worth a label, and the pick so far."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,14 @@ import traitlets
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.validation import check_count
 from modelpicker.campaigns.input.judges import fields_at
+from modelpicker.campaigns.pool_journal import PoolAnswer, PoolJournal
 from modelpicker.campaigns.results.pick import Pick
 from modelpicker.campaigns.results.pool_pick import make_pool_pick
 from modelpicker.collections import ModelCollection
 from modelpicker.encoding import ClassName
-from modelpicker.errors import InputError, brief
+from modelpicker.errors import ConflictError, InputError, ModelPickerError, brief
+from modelpicker.label import Label
+from modelpicker.losses import GRADES, PREFERENCE
 
 # Classes that have a button; where there are more, one can be typed.
 MOST_BUTTONS = 20
@@ -30,8 +35,10 @@ class LabelWidget(anywidget.AnyWidget):
     Args:
         source: a collection, a data frame, or anything else that `ModelCollection` takes.
         classes: what to offer; by default what the models say.
-        budget: at most so many labels are asked for.
+        budget: at most this many labels are asked for.
         labels: labels that you gave before, by item: what another widget's `labels` has.
+        journal: a file that keeps your answers (`mails.pool.jsonl`): each is on the disk before the next question.
+            If it is there already, you go on with the answers in it. It can be passed as `labels=` elsewhere.
         options: of the `PoolPicker`: `tolerance`, `confidence`, `seed`, `loss`, `price`, `judge`, …
     """
 
@@ -47,8 +54,15 @@ class LabelWidget(anywidget.AnyWidget):
         classes: list[ClassName] | None = None,
         budget: int | None = None,
         labels: Mapping[int, ClassName | None] | None = None,
+        journal: str | Path | None = None,
         **options: Any,
     ) -> None:
+        if options.get("loss") in (GRADES, PREFERENCE):
+            raise InputError(
+                f"loss={options['loss']!r}: the widget asks for classes. Use mp.PoolPicker with mp.Label, or a "
+                "campaign with ask_for=.",
+                parameter="loss",
+            )
         self.collection = source if isinstance(source, ModelCollection) else ModelCollection(source)
         self.offered = list(self.collection.classes if classes is None else classes)
         self.budget = None if budget is None else check_count("budget", budget)
@@ -58,6 +72,9 @@ class LabelWidget(anywidget.AnyWidget):
         self.pool = self._new_pool()
         for item, label in (labels or {}).items():
             self._take(item, label)
+        self.journal = None if journal is None else Path(journal)
+        if self.journal is not None:
+            self._go_on(self.journal)
         super().__init__()
         self.on_msg(self._receive)
         self._show()
@@ -69,7 +86,7 @@ class LabelWidget(anywidget.AnyWidget):
 
     @property
     def pick(self) -> Pick:
-        """The best model so far, and how sure that is."""
+        """The best model so far, and how certain that is."""
         skipped = sum(label is None for label in self._answers.values())
         return make_pool_pick(self.pool, budget=self.budget, skipped=skipped, spent=self._spent)
 
@@ -87,17 +104,24 @@ class LabelWidget(anywidget.AnyWidget):
 
     def tell(self, item: int, label: ClassName | None) -> None:
         """Label an item, as the buttons do; None if you cannot tell."""
-        self._take(item, label)
+        self._answer(item, label)
         self._show()
 
     def undo(self) -> None:
         """Take the last answer back."""
         if self._answers:
-            kept = list(self._answers.items())[:-1]
-            self.pool, self._answers = self._new_pool(), {}
-            for item, label in kept:
-                self._take(item, label)
+            if self.journal is not None:
+                with self._opened(self.journal) as journal:
+                    journal.undo()
+            self._drop_last()
         self._show()
+
+    def _drop_last(self) -> None:
+        """All answers except the last one, told to a new pool."""
+        kept = list(self._answers.items())[:-1]
+        self.pool, self._answers = self._new_pool(), {}
+        for item, label in kept:
+            self._take(item, label)
 
     def _new_pool(self) -> PoolPicker:
         bare = self.collection
@@ -113,6 +137,60 @@ class LabelWidget(anywidget.AnyWidget):
         self.pool.tell(item, label)
         self._answers[item] = label
 
+    def _answer(self, item: int, label: ClassName | None) -> None:
+        """Take an answer that somebody gives now: it is told to the pool once it is on the disk."""
+        if self.journal is None:
+            self._take(item, label)
+            return
+        with self._opened(self.journal) as journal:
+            self._take(item, label)
+            try:
+                journal.write(PoolAnswer(item, label, time=time.time()))
+            except ModelPickerError:
+                self._drop_last()
+                raise
+
+    def _go_on(self, path: Path) -> None:
+        """Begin the journal, or take the answers that are in it."""
+        with PoolJournal.opened(path) as journal:
+            if journal.header is None:
+                journal.begin(
+                    {
+                        "file": path.name,
+                        "items": len(self.collection),
+                        "models": list(self.collection.models),
+                        "fingerprint": self.collection.fingerprint,
+                    }
+                )
+                journal.write(*(PoolAnswer(item, label) for item, label in self._answers.items()))
+                return
+            if journal.header.get("fingerprint") != self.collection.fingerprint:
+                raise ConflictError(
+                    f"{path} has answers about other items or other predictions; name another journal."
+                )
+            if self._answers:
+                raise InputError(f"{path} has answers already; leave labels out to go on with them.")
+            for answer in journal.answers:
+                self._take_again(path, answer)
+
+    def _take_again(self, path: Path, answer: PoolAnswer) -> None:
+        if isinstance(answer.label, Label):
+            raise InputError(f"{path} has grades or preferences, and the widget asks for classes.")
+        if not answer.known and self.item != answer.item:
+            raise ConflictError(
+                f"{path}: item {answer.item} was asked about, but now another one would be: with other options, or "
+                "by another version. Pass the options that it was begun with, or name another journal."
+            )
+        self._take(answer.item, answer.label)
+
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[PoolJournal]:
+        """The journal, if it holds what was answered here and nothing else."""
+        with PoolJournal.opened(path) as journal:
+            if [(one.item, one.label) for one in journal.answers] != list(self._answers.items()):
+                raise ConflictError(f"{path} has other answers by now; make the widget again to go on with them.")
+            yield journal
+
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         """What somebody pressed; an item that is no longer shown was pressed twice."""
         self._error = ""
@@ -121,8 +199,8 @@ class LabelWidget(anywidget.AnyWidget):
                 self.undo()
                 return
             if message.get("item") == self.item:
-                self._take(message["item"], self._read(message.get("label")))
-        except InputError as error:
+                self._answer(message["item"], self._read(message.get("label")))
+        except ModelPickerError as error:
             self._error = str(error)
         self._show()
 
@@ -153,7 +231,7 @@ class LabelWidget(anywidget.AnyWidget):
         }
 
     def _candidates(self, item: int) -> list[str]:
-        """What models say of an item, in the order of the classes, which says nothing about the models."""
+        """What models say about an item, in the order of the classes, which says nothing about the models."""
         said = {code for code in self.collection.predictions[item].tolist() if code >= 0}
         return [str(self.collection.classes[code]) for code in sorted(said)][:MOST_BUTTONS]
 

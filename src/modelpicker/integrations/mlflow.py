@@ -39,7 +39,7 @@ def log_pick(
         tracking_uri: where MLflow keeps its runs; by default as MLflow is set up.
     """
     if not isinstance(pick, Pick):
-        raise InputError(f"{brief(pick)} is no pick; pass what mp.pick or campaign.best() gives.")
+        raise InputError(f"{brief(pick)} is not a pick; pass what mp.pick or campaign.best() gives.")
     client = _client(tracking_uri)
     run, new = _find_run(client, run_id, experiment, title, tracking_uri)
     for name, value in {**_params(pick), **(params or {})}.items():
@@ -178,7 +178,7 @@ def _read_version(model: str, uri: Any) -> tuple[str, str]:
     read = VERSION.fullmatch(uri) if isinstance(uri, str) else None
     if read is None:
         raise InputError(
-            f"versions: {brief(uri)}, of model {brief(model)}, is no registered version; write "
+            f"versions: {brief(uri)}, of model {brief(model)}, is not a registered version; write "
             "models:/NAME/VERSION, such as models:/tickets/3.",
             parameter="versions",
         )

@@ -63,7 +63,7 @@ def _label(asked: Asked, mark: ItemMark, row: Mapping[str, Any], where: str) -> 
     if chosen is None:
         return _binary(asked, row, where)
     if not isinstance(chosen, list):
-        raise InputError(f"{where}: what was chosen, {brief(chosen)}, is no list.")
+        raise InputError(f"{where}: what was chosen, {brief(chosen)}, is not a list.")
     if asked.ask_for == "grades":
         right = [_answer(mark, one, where) for one in chosen] if row["answer"] == "accept" else []
         return Label.graded({answer: answer in right for answer in mark.answers}) if right else Label.all_wrong()
@@ -78,7 +78,7 @@ def _label(asked: Asked, mark: ItemMark, row: Mapping[str, Any], where: str) -> 
 
 def _answer(mark: ItemMark, place: object, where: str) -> ClassName:
     if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < len(mark.answers):
-        raise InputError(f"{where}: {brief(place)} is no answer of that task.")
+        raise InputError(f"{where}: {brief(place)} is not an answer of that task.")
     return mark.answers[place]
 
 

@@ -13,7 +13,7 @@ from modelpicker.integrations.plain_values import as_number, as_text, mapping
 
 NAME = "promptfoo"
 LINES = (".jsonl", ".ndjson")
-# What a row says of why it is no success: an error is no answer that was judged.
+# What a row says about why it is not a success: an error is not an answer that was judged.
 ERROR = 2
 # Assertions whose value is an answer that is right.
 EQUAL = ("equals", "is-equal", "similar", "levenshtein", "rouge-n", "bleu")

@@ -49,7 +49,7 @@ class BestModelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scikit-learn clones this estimator, they stay fitted.
         tolerance: how much less accurate than the best model the pick may be.
         confidence: of the certificate.
-        budget: at most so many labels are looked at.
+        budget: at most this many labels are looked at.
         random_state: the seed of all randomness.
     """
 

@@ -46,7 +46,7 @@ def table(found: TaskSet) -> tuple[list[str], list[list[str]]]:
 
 
 def _name(task: LabelTask) -> str:
-    """What the item is called: its key; else its id, with a mark by which a number is no key."""
+    """What the item is called: its key; else its id, with a mark by which a number is not a key."""
     return task.key if task.key is not None else f"#{task.id}"
 
 
@@ -100,7 +100,7 @@ def read_xlsx(path: Path) -> list[dict[str, str]]:
         cells = [[_as_text(cell) for cell in row] for row in book.worksheets[0].iter_rows(values_only=True)]
         book.close()
     except Exception as error:  # it raises whatever its parsers do
-        raise InputError(f"{path} is no workbook that can be read: {error}.") from error
+        raise InputError(f"{path} is not a workbook that can be read: {error}.") from error
     return _rows([row for row in cells if any(row)], path)
 
 
@@ -118,7 +118,7 @@ def read_csv(path: Path, text: str) -> list[dict[str, str]]:
     try:
         cells = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if any(row)]
     except csv.Error as error:
-        raise InputError(f"{path} is no table: {error}.") from error
+        raise InputError(f"{path} is not a table: {error}.") from error
     return _rows([[_unguarded(cell) for cell in row] for row in cells], path)
 
 
@@ -202,7 +202,7 @@ class _Columns:
             try:
                 return read_label(json.loads(text), where)
             except ValueError as error:
-                raise InputError(f"{where}: the label {brief(text)} is no JSON.") from error
+                raise InputError(f"{where}: the label {brief(text)} is not JSON.") from error
         if self.asked.ask_for == "grades":
             return self._graded(row, where)
         if not text:
@@ -240,5 +240,5 @@ def _grade(text: str, where: str) -> float:
         return float(text.replace(",", "."))
     except ValueError:
         raise InputError(
-            f"{where}: {brief(text)} is no grade; write a number from 0 (wrong) to 1 (right)."
+            f"{where}: {brief(text)} is not a grade; write a number from 0 (wrong) to 1 (right)."
         ) from None

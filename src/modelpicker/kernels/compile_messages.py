@@ -1,4 +1,4 @@
-"""What goes on around compiling: it is said while it happens, and never of code that comes from the cache."""
+"""What continues around compiling: it is said while it happens, and never of code that comes from the cache."""
 
 import gc
 import logging
@@ -19,7 +19,7 @@ def announced(dispatcher: Any, name: str) -> Iterator[None]:
     caller = threading.get_ident()
 
     class Announcer(event.Listener):  # type: ignore[misc]
-        """Is told of everything that any thread compiles."""
+        """Is told about everything that any thread compiles."""
 
         started = 0.0
         known = 0

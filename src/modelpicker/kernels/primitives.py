@@ -22,12 +22,12 @@ FINENESS = 2.0**20
 # Which of a round's four coins decides what.
 QUERY, FIRST, SECOND, SPARE = range(4)
 
-# Codes of a row that are no class: the model abstained, or it was not asked.
+# Codes of a row that are not class: the model abstained, or it was not asked.
 ABSTAINED = -1
 NOT_RUN = -2
 # In kernels, a model that was not asked has a code of its own, from here down by its place: it agrees with nobody.
 ABSENT = -3
-# Codes of labels that are no class: none came, no model of the row predicted it. From GRADED down: a place in a
+# Codes of labels that are not class: none came, no model of the row predicted it. From GRADED down: a place in a
 # table of losses.
 SKIPPED = -1
 NOBODY = -2
@@ -68,7 +68,7 @@ def no_grades(models: int) -> Grades:
 
 
 def new_scratch(models: int, classes: int, graded: Grades | None = None) -> Scratch:
-    """Room for a stream of so many models and classes, and the losses that some of its labels stand for."""
+    """Room for a stream of that many models and classes, and the losses that some of its labels stand for."""
     return Scratch(
         row=np.zeros(models, dtype=np.int32),
         coins=np.zeros(4),
@@ -130,7 +130,7 @@ def place_code(code: int, model: int) -> int:
 
 
 def find_losses(lost: Floats, row: Codes, label: int, graded: Grades) -> None:
-    """What a label says of every model: its loss from 0 to 1, or NaN."""
+    """What a label says about every model: its loss from 0 to 1, or NaN."""
     if label <= GRADED:
         for i in range(len(row)):
             lost[i] = graded[GRADED - label, i]
@@ -184,7 +184,7 @@ def note_best(losses: Floats, standing: Ints) -> None:
 
 
 def note_tied(losses: Floats, standing: Ints, leader: int) -> None:
-    """Note who leads, and how many are as good."""
+    """Note which model leads, and how many are as good."""
     lowest = losses[leader]
     tied = 0
     for i in range(len(losses)):
@@ -265,14 +265,21 @@ def no_mistakes(models: int) -> Mistakes:
     return Mistakes(losses=np.zeros(models), standing=np.array([0, models]))
 
 
+# Where exponentials stop.
+FARTHEST = -0.6875
+
+
 def exponential(x: float) -> float:
     """exp(1024 x) for x <= 0: plain arithmetic, which no maths library of the platform can change.
 
     The polynomial of exp(x), squared ten times; Numba turns it into vector instructions. It is good to 1e-12 down
     to results of 1e-17 and to 2e-10 down to 1e-40, and stops at 1e-305.
     """
-    if x < -0.6875:
-        x = -0.6875
+    return raised(FARTHEST if x < FARTHEST else x)
+
+
+def raised(x: float) -> float:
+    """exp(1024 x) for x from FARTHEST to 0."""
     y = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)))
     y = 1.0 + x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 6.0 + x * y)))
     y *= y
@@ -285,6 +292,12 @@ def exponential(x: float) -> float:
     y *= y
     y *= y
     return y * y
+
+
+def exponential_of(values: Floats) -> Floats:
+    """`exponential` of each value, with NumPy: the same bits."""
+    kept: Any = np.maximum(values, FARTHEST)
+    return np.asarray(raised(kept))
 
 
 def weigh(losses: Floats, lowest: float, rate: float, weights: Floats) -> None:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 import modelpicker
 from modelpicker.campaigns.background_compiler import BackgroundCompiler
-from modelpicker.campaigns.kernel_needs import needs_of_all
+from modelpicker.campaigns.registry import kernel_needs
 from modelpicker.campaigns.storage.database import open_storage
 from modelpicker.errors import ModelPickerError
 from modelpicker.extras import require
@@ -105,7 +105,7 @@ def create_app(configuration: Configuration) -> FastAPI:
     )
     app.add_middleware(compressing)
     app.add_middleware(RequestMiddleware, configuration=configuration, metrics=metrics)
-    for router in ROUTERS:  # as they are: an included router is looked through anew for every request
+    for router in ROUTERS:  # as they are: an included router is looked through again for every request
         app.router.routes.extend(router.routes)
     page = PageFiles()
     app.add_api_route("/", page.send_index, include_in_schema=False)
@@ -135,7 +135,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _tasks(service: ServerContext) -> AsyncIterator[None]:
-    """What goes on beside requests."""
+    """What continues beside requests."""
     tasks = [
         asyncio.create_task(_prepare(service)),
         asyncio.create_task(service.queues.sweep()),
@@ -157,6 +157,6 @@ async def _prepare(service: ServerContext) -> None:
 
 def _want_all(service: ServerContext) -> None:
     with suppress(ModelPickerError):  # a storage that cannot be read makes the server unready by itself
-        for need in needs_of_all(service.storage):
+        for need in kernel_needs(service.storage):
             service.compiler.want(need)
     service.preparing = bool(service.compiler.waiting)

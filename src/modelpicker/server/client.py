@@ -39,10 +39,18 @@ class Client:
     Args:
         url: where the server is.
         token: what `modelpicker tokens create` printed; servers on this machine need none.
-        timeout: seconds to wait for a connection, and for the server to go on sending or reading.
+        timeout: seconds to wait for a connection, and for the server to continue sending or reading.
         patience: seconds after which a call that keeps failing is given up.
         http_client: sends the requests, with its own timeouts, proxy, certificates and headers; you close it.
             Without it, proxies are those of the environment (`HTTPS_PROXY`), certificates those of the system.
+
+    The example needs a server, so it is run with docs/how-to/service.md:
+
+    >>> import modelpicker as mp
+    >>> with mp.Client("http://127.0.0.1:8000") as client:  # doctest: +SKIP
+    ...     campaign = client.create_campaign("tickets", models=["bert", "gpt"])
+    ...     query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    ...     campaign.tell(query.id, "spam")
     """
 
     def __init__(
@@ -153,7 +161,7 @@ class Client:
         campaign = RemoteCampaign(self._transport, name)
         # A try that was never answered may have made it, or somebody else.
         if made is None and not _is_same(campaign.describe(), body):
-            raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
+            raise ConflictError(f"there already is a campaign {name!r}; open that one, or choose another name.")
         return campaign
 
     def _create_pool(
@@ -168,7 +176,7 @@ class Client:
         campaign = RemoteCampaign(self._transport, name)
         # A try that was never answered may have made it, or somebody else.
         if made is None and not _is_same_pool(campaign.describe(), settings):
-            raise ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
+            raise ConflictError(f"there already is a campaign {name!r}; open that one, or choose another name.")
         return campaign
 
 

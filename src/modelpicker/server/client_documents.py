@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # a client that is sent no data frame needs neither Arrow nor
     from modelpicker.collections import ModelCollection
 
 PredictionRow: TypeAlias = Mapping[Any, ClassName | None] | Sequence[ClassName | None] | npt.NDArray[Any]
-"""What models say of an item: by name, or in the order of the models."""
+"""What models say about an item: by name, or in the order of the models."""
 
 
 def path_segment(name: ModelName) -> str:
@@ -146,7 +146,7 @@ def read_answer(one: Mapping[str, Any]) -> GivenAnswer:
 
 
 def read_opinions(one: Mapping[str, Any]) -> tuple[GivenOpinion, ...]:
-    """What people say of an item."""
+    """What people say about an item."""
     return tuple(GivenOpinion(**opinion | {"label": read_label(opinion["label"])}) for opinion in one["opinions"])
 
 

@@ -62,7 +62,7 @@ class Configuration:
         return self.tokens or not self.loopback
 
     def check(self) -> None:
-        """Refuse what makes no sense."""
+        """Refuse what is not valid."""
         if not _is_whole(self.port) or not 0 <= self.port <= 65535:
             raise InputError(
                 f"port {brief(self.port)}: pass a number from 0 to 65535; 0 takes one that is free.",

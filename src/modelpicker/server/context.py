@@ -39,7 +39,7 @@ class Intake(NamedTuple):
 
     @classmethod
     def stored(cls, done: int, total: int) -> Self:
-        """So many items are stored; after the last of them the models are compared."""
+        """This many items are stored; after the last of them the models are compared."""
         return cls("storing" if done < total else "comparing", done, total)
 
 

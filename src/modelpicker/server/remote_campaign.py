@@ -53,7 +53,14 @@ MOST = 1_000
 
 
 class RemoteCampaign:
-    """A campaign on a server."""
+    """A campaign on a server: it has the methods of `Campaign`, whose docstrings have the examples.
+
+    The example needs a server, so it is run with docs/how-to/service.md:
+
+    >>> import modelpicker as mp
+    >>> with mp.Client("http://127.0.0.1:8000") as client:  # doctest: +SKIP
+    ...     print(client.campaign("tickets").best().model)
+    """
 
     def __init__(self, transport: Transport, name: str) -> None:
         self.name = name
@@ -63,7 +70,7 @@ class RemoteCampaign:
         self._path = f"/campaigns/{path_segment(name)}"
 
     def describe(self) -> dict[str, Any]:
-        """What it is made with, how far it has come, who leads."""
+        """What it is made with, how far it has come, which model leads."""
         found: dict[str, Any] = self._transport.call("GET", self._path)
         return found
 
@@ -193,8 +200,8 @@ class RemoteCampaign:
     ) -> list[Query]:
         """Queries that wait, oldest first: a thousand at most, or as many as are leased, one by default.
 
-        With a lease, they are kept from others for so many seconds. Only then is anything new asked: about the next
-        item of a pool, or of a file that a stream asks about as labels come.
+        With a lease, they are kept from others for that many seconds. Only then is anything new asked: about the
+        next item of a pool, or of a file that a stream asks about as labels come.
         """
         if lease is None:
             found = self._transport.call("GET", f"{self._path}/queries?most={MOST if most is None else most}")
@@ -221,12 +228,12 @@ class RemoteCampaign:
         return read_to_go(self.describe()["to_go"])
 
     def outlook(self, labels: int) -> PoolOutlook | None:
-        """What so many more labels of a pool would buy; None on a stream, and if it is too early to say."""
+        """What that many more labels of a pool would buy; None on a stream, and if it is too early to say."""
         asked = urlencode({"labels": labels})
         return read_outlook(self._transport.call("GET", f"{self._path}/outlook?{asked}")["outlook"])
 
     def certificate(self, confidence: float = 0.95, kind: CertificateKind = "stream") -> Certificate:
-        """How sure the pick is, in a statement that holds whenever one looks."""
+        """How certain the pick is, in a statement that holds whenever you look."""
         asked = urlencode({"confidence": confidence, "kind": kind})
         return Certificate(**self._transport.call("GET", f"{self._path}/certificate?{asked}"))
 
@@ -247,7 +254,7 @@ class RemoteCampaign:
         self._transport.call("POST", f"{self._path}/models", {"model": model}, done=ConflictError)
 
     def leave(self, model: ModelName) -> None:
-        """Let a model take no part any more."""
+        """Let a model no longer take part."""
         self._transport.call("DELETE", f"{self._path}/models/{path_segment(model)}", done=NotFoundError)
 
     def revise(self, *, name: str | None = None, annotator: str | None = None, **changes: Any) -> None:
@@ -270,7 +277,7 @@ class RemoteCampaign:
         self.revise(name=name, annotator=annotator)
 
     def delete(self) -> None:
-        """Delete it with everything that belongs to it, for good; export it before."""
+        """Delete it with everything that belongs to it, permanently; export it before."""
         self._transport.call("DELETE", f"{self._path}?{urlencode({'confirm': self.name})}", done=NotFoundError)
 
     def labels(self, wanted: LabelFilter = LabelFilter()) -> list[GivenAnswer]:  # noqa: B008 (it is frozen)
@@ -346,5 +353,5 @@ class RemoteCampaign:
         path.write_bytes(self._transport.fetch(f"{self._path}/export?format={form}"))
 
     def report(self) -> str:
-        """One page for whoever has to decide, as HTML."""
+        """One page for the person who decides, as HTML."""
         return self._transport.fetch(f"{self._path}/report").decode()

@@ -137,7 +137,9 @@ def restriction_of(predictions: npt.ArrayLike, labels: npt.ArrayLike, start: int
         raise InputError(f"start {start:,} is after the last of the {len(truth):,} rounds; pass an earlier one.")
     if holds[start - 1] <= 0.0:
         earliest = int(np.argmax(holds > 0.0)) + 1
-        raise InputError(f"start {start:,} is too early: the best model leads for good from round {earliest:,} on.")
+        raise InputError(
+            f"start {start:,} is too early: the best model leads permanently from round {earliest:,} on."
+        )
     return Restriction(best, start, float(holds[start - 1]))
 
 
@@ -156,9 +158,11 @@ def _checked(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Array, 
     if not len(codes):
         raise InputError("predictions of no item; pass at least one.")
     if len(codes) != len(truth):
-        raise InputError(f"{len(truth):,} labels for {len(codes):,} items; pass one label an item.")
+        raise InputError(f"{len(truth):,} labels for {len(codes):,} items; pass one label per item.")
     if int(codes.min()) < ABSTAINED:
-        raise InputError(f"predictions: {codes.min()} is no class code; codes are 0 and up, -1 is an abstention.")
+        raise InputError(
+            f"predictions: {codes.min()} is not a class code; codes are 0 and up, -1 is an abstention."
+        )
     if int(truth.min()) < 0:
         missing = int((truth < 0).sum())
         raise InputError(f"labels: {missing:,} are missing ({truth.min()}); leave the items out that have none.")
@@ -171,15 +175,15 @@ def _codes(what: str, values: npt.ArrayLike, dimensions: int) -> Array:
         raise InputError(f"{what}: there are none; every item must have a label.")
     array = np.asarray(values)
     if array.ndim != dimensions:
-        wanted = "a row an item and a column a model" if dimensions == 2 else "one an item"
+        wanted = "one row per item and one column per model" if dimensions == 2 else "one per item"
         raise InputError(f"{what} of shape {array.shape}; pass {wanted}.")
     if array.dtype.kind in "iu":
         return array
     if array.dtype.kind == "f" and not (array == np.floor(array)).all():
         wrong = array[~(array == np.floor(array))][0]
-        raise InputError(f"{what}: {wrong} is no class code; pass integers from 0 up.")
+        raise InputError(f"{what}: {wrong} is not a class code; pass integers from 0 up.")
     if array.dtype.kind not in "bf":
         raise InputError(
-            f"{what}: {brief(array.flat[0] if array.size else values)} is no class code; pass integers."
+            f"{what}: {brief(array.flat[0] if array.size else values)} is not a class code; pass integers."
         )
     return array.astype(np.int64)

@@ -54,7 +54,7 @@ def current(page: Page) -> int:
 
 
 def grades_on(page: Page) -> list[str]:
-    """What the cards say of their grades; empty where there is none."""
+    """What the cards say about their grades; empty where there is none."""
     return [" ".join(card.locator(".grade").all_inner_texts()) for card in cards(page).all()]
 
 
@@ -65,7 +65,7 @@ def stored(label: AnyLabel) -> Any:
 
 
 def labels_of(campaign: mp.Campaign) -> dict[int, Any]:
-    """What is known of each item, as it is sent; None is a skip."""
+    """What is known about each item, as it is sent; None is a skip."""
     return {
         one.id: None if one.label is None else stored(one.label)
         for one in campaign.answers()
@@ -153,7 +153,7 @@ def test_the_grades_of_a_half_graded_item_outlast_a_reload(labeller: Person, nam
     desk.press("n", "n", "n")
     next_item(page, item)
     page.wait_for_timeout(UNSEEN)
-    assert grades_on(page) == [""] * 5  # nothing of it is left for others
+    assert grades_on(page) == [""] * 5  # nothing about it is left for others
     desk.settled()
     label = labels_of(campaign)[item]
     assert sorted(grade for _, grade in label["grades"]) == [0.0, 0.0, 0.0, 0.6, 1.0]

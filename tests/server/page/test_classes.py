@@ -109,7 +109,7 @@ def test_a_class_that_only_has_it_in_its_name_is_not_what_was_typed(labeller: Pe
     rows = [["ham", "not spam", "not spam"]] * 3
     campaign = campaign_of(labeller.server.storage, name, messages(3), classes=None, rows=rows)
     desk = labeller.desk(name)
-    for typed in ("no", "spam"):  # a beginning is no class either, where one can be added
+    for typed in ("no", "spam"):  # a beginning is not a class either, where one can be added
         page.get_by_role("combobox").fill(typed)
         expect(page.get_by_role("option")).to_have_count(2)
         desk.press("Enter")

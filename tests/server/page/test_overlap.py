@@ -51,7 +51,7 @@ def test_two_people_disagree_and_the_owner_settles_it_in_the_labels_view(
     page.goto(f"{server.url}/#/c/{name}/label")
     page.get_by_role("link", name="Settle conflicts").click()
     conflicts = page.get_by_role("region", name="Conflicts")
-    expect(conflicts).to_contain_text("1 item to settle. Until then it counts at its worst.")
+    expect(conflicts).to_contain_text("1 item to settle. Until then it counts as the worst.")
     agreement = page.get_by_role("region", name="Agreement")
     expect(agreement).to_contain_text("All agree on 50 % of 2 items that several people labelled.")
     expect(agreement.get_by_role("table", name="Every two people").get_by_role("row")).to_have_count(2)

@@ -75,7 +75,7 @@ def test_from_a_file_to_the_finish(page: Page, server: Serving, name: str) -> No
         page.get_by_role("link", name="Report").click()
     expect(opened.value.get_by_role("heading").first).to_be_visible()
     opened.value.close()
-    page.get_by_role("button", name="Go on labelling").click()
+    page.get_by_role("button", name="Continue labelling").click()
     expect(page.locator(".summary .badge")).to_have_text("Certified")
 
 

@@ -66,7 +66,7 @@ def test_an_owner_raises_the_budget_pauses_renames_and_deletes(page: Page, serve
     expect(page.locator(".badge")).to_have_text("Waiting for labels")
 
     page.get_by_role("button", name="Delete …").click()
-    for_good = page.get_by_role("button", name="Delete for good")
+    for_good = page.get_by_role("button", name="Delete permanently")
     expect(for_good).to_be_disabled()
     page.get_by_label("Type the name").fill(name)
     expect(for_good).to_be_disabled()
@@ -150,7 +150,7 @@ def test_owners_make_and_revoke_tokens_and_everybody_chooses_a_theme(
     assert answer.ok
     row = page.locator(".token-list li").filter(has_text="newcomer")
     row.get_by_role("button", name="Revoke").click()
-    row.get_by_role("button", name="Revoke for good").click()
+    row.get_by_role("button", name="Revoke permanently").click()
     expect(row).to_have_count(0)
     expect(page.locator(".token-list li").filter(has_text="this is you").get_by_role("button")).to_have_count(0)
     ground = "getComputedStyle(document.documentElement).backgroundColor"

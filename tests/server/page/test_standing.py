@@ -1,4 +1,4 @@
-"""The standing: who leads, how sure that is, live."""
+"""The standing: which model leads, how certain that is, live."""
 
 import re
 from itertools import pairwise
@@ -29,7 +29,7 @@ def test_the_standing_moves_while_somebody_else_labels(page: Page, server: Servi
     expect(page.get_by_role("heading", name="Weights over time")).to_be_visible()
     expect(page.locator(".certificate")).to_have_text(campaign.best().certificate.sentence)
     expect(page.locator(".badge")).to_have_text("Waiting for labels")
-    expect(page.get_by_text(f"Gaps speak of {pick.covered} of 300 items.")).to_contain_text(
+    expect(page.get_by_text(f"Gaps are about {pick.covered} of 300 items.")).to_contain_text(
         "The others are left out: the labels that stand for them are awaited."
     )
     expect(page.get_by_role("progressbar", name="Budget")).to_have_attribute("aria-valuenow", "20")

@@ -92,7 +92,7 @@ def paused(storage: str) -> Campaign:
 
 
 def archived(storage: str) -> Campaign:
-    """It was put away with a query open."""
+    """It was archived with a query open."""
     campaign = campaign_of(storage, "archived", messages(4))
     campaign.tell(0, "spam")
     campaign.revise(archived=True)
@@ -277,7 +277,7 @@ MAIN_STEPS = {
     "all-items-asked": [("See the standing", "standing")],
     "conflicts": [("Settle conflicts", "labels")],
     "paused": [("Resume it", "settings")],
-    "archived": [("Bring it back", "settings")],
+    "archived": [("Restore it", "settings")],
 }
 
 
@@ -287,7 +287,7 @@ def readers_label_view(page: Page, _: Campaign) -> None:
 
 
 def standing(page: Page, campaign: Campaign) -> None:
-    """The state, its reason, its next step; the headline is about the items that it speaks of."""
+    """The state, its reason, its next step; the headline is about the items that it is about."""
     pick = campaign.best()
     summary = page.locator(".summary")
     expect(summary.locator(".badge")).to_have_text(pick.state.title)
@@ -296,7 +296,7 @@ def standing(page: Page, campaign: Campaign) -> None:
     expect(summary.locator(".certificate")).to_have_text(pick.certificate.sentence)
     left = pick.labels_saved - pick.skipped
     expect(summary.get_by_text("not asked about")).to_have_count(1 if left else 0)
-    expect(page.get_by_text("Gaps speak of")).to_have_count(
+    expect(page.get_by_text("Gaps are about")).to_have_count(
         1 if pick.weighted and pick.labels_used and pick.covered < pick.rounds else 0
     )
 
@@ -305,7 +305,7 @@ def owners_standing(page: Page, campaign: Campaign) -> None:
     """The main button is the next step: to label, or to take the result."""
     standing(page, campaign)
     pick = campaign.best()
-    idle = {"paused": ["Resume it"], "archived": ["Bring it back"]}.get(pick.state.name, [])
+    idle = {"paused": ["Resume it"], "archived": ["Restore it"]}.get(pick.state.name, [])
     main = ["Finish"] if pick.state.over else ["Label the next item"] if is_asked(campaign) else idle
     if pick.state.name == "finished":
         main = ["Report"]

@@ -25,7 +25,7 @@ PRIOR = 2.0
 LEARNED = 0.01
 IMAGINED = 1.0
 POINTS = 256
-EDGE = 1e-6  # the grid ends so far from 0 and 1
+EDGE = 1e-6  # how far from 0 and 1 the grid ends
 SMALLEST = 1e-30  # of a distribution function whose logarithm is taken
 FAINT = 1e-50  # points of the grid that weigh less than this add nothing to a probability
 LEAST = 1e-12  # of a probability whose logarithm is taken
@@ -36,7 +36,7 @@ class CodaState(NamedTuple):
     """What CODA remembers, what follows from it, and room for one item."""
 
     counts: Floats  # [model, true class, said]: the Dirichlets; what is said last is an abstention
-    belief: Floats  # [item, class]: how likely the class is, but for a factor
+    belief: Floats  # [item, class]: how likely the class is, except for a factor
     share: Floats  # [class]: how frequent it is
     best: Floats  # [class, model]: how likely the model is the best on the class
     mixture: Floats  # [model]: the same over all classes
@@ -273,7 +273,7 @@ class Coda(PoolRule):
 
     name = "coda"
     about = AlgorithmDescription(
-        summary="Takes what models agree on for labels at first (CODA, ICCV 2025).",
+        summary="Treats what models agree on as labels at first (CODA, ICCV 2025).",
         when_to_use="Use it for comparisons, with few classes.",
     )
     parts = (prepare_prior, score_by_gain, learn_class, most_likely)

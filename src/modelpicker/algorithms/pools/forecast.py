@@ -37,7 +37,7 @@ COINS = 2**14 - 3
 # With fewer labels of contested items nothing is said.
 FORECAST_FROM = 10
 FEWEST_PLAYS = 8
-# What is usual counts as much as so many labels.
+# What is usual counts as much as that many labels.
 FEW_TESTED = 5.0
 LOW, HIGH = 0.05, 0.95
 # The ends of the range are moved apart by this: the plays know no more than the pool does, which may be wrong.
@@ -79,7 +79,7 @@ class Forecast:
         return LabelsToGo(*(math.ceil(labels / (1.0 - audit)) for labels in (expected, low, high)))
 
     def outlook(self, labels: int, audit: float) -> PoolOutlook | None:
-        """How the plays stand after so many labels; None if they do not go so far."""
+        """How the plays stand after that many labels; None if they do not go so far."""
         played = min(max(1, int(labels * (1.0 - audit))), self.items)
         if played > self.weakest.shape[1]:
             return None
@@ -88,7 +88,7 @@ class Forecast:
 
 
 def make_forecast(pool: "PoolPicker") -> Forecast | None:
-    """Play the rest of the proof forward; None if too little is known."""
+    """Play the rest of the proof forward; None if too little is known, or what plays is not compiled yet."""
     if len(pool._learned) < FORECAST_FROM:
         return None
     trial = pool._next_on_trial()
@@ -98,7 +98,7 @@ def make_forecast(pool: "PoolPicker") -> Forecast | None:
 def play_from(pool: "PoolPicker", trial: int, start: ForecastStart) -> Forecast | None:
     """Play forward with a model on trial, and from what is thought of the others beside it."""
     free = pool._sample[pool._unlabelled()[pool._sample]]
-    if not len(free):
+    if not len(free) or play.on_its_way:
         return None
     goal = ForecastGoal(
         allowed=float(pool._proof.allowed),
@@ -123,7 +123,7 @@ def play_from(pool: "PoolPicker", trial: int, start: ForecastStart) -> Forecast 
 
 
 def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
-    """What is known of every model beside the one on trial; items that are out count as not asked about."""
+    """What is known about every model beside the one on trial; items that are out count as not asked about."""
     found, proof = pool._found, pool._proof
     counts, scores = proof.counts(trial), proof.scores
     out = np.flatnonzero(pool._labels == OUT)

@@ -19,7 +19,7 @@ from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, exponen
 LOOKED_AT = 16
 # Items that are drawn before one is taken whatever it is, if hardly any tells the models apart that are left.
 TRIES = 128
-# Labels after which it is found out anew how hard rivals are to beat.
+# Labels after which it is found out again how hard rivals are to beat.
 LEVELS_LAST = 8
 # The wealth of the weakest proof when nothing is left to prove.
 OVER = 1e300
@@ -61,7 +61,7 @@ class ForecastGoal(NamedTuple):
 
 
 class ForecastRoom(NamedTuple):
-    """Room for one play: one place per model, but for `by_class`, `leader` and `place`."""
+    """Room for one play: one place per model, except for `by_class`, `leader` and `place`."""
 
     known: Floats
     left: Floats

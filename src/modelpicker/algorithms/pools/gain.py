@@ -17,10 +17,10 @@ from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, exponen
 # What is in the place of a label that is not known: nobody was asked yet, somebody was, nobody can tell.
 UNKNOWN, OUT, UNKNOWABLE = -3, -4, -1
 
-# The guess counts as much as so many labels when it is put right.
+# The guess counts as much as that many labels when it is put right.
 TRUSTED = 10.0
 LOOKS = 6
-# So many questions go to items of the highest worth, before they are drawn in proportion to it.
+# This many questions go to items of the highest worth, before they are drawn in proportion to it.
 FIRST = 5
 # Items are of the same worth, up to rounding.
 SAME = 1.0 - 1e-9
@@ -28,13 +28,14 @@ SAME = 1.0 - 1e-9
 SHARED = 0.3
 # The proof begins when the leader is this many standard deviations from being bad, for every rival.
 SURE = 2.0
-# Up to so many labels look for the best model itself, where the tolerance is not above this share of the items; all
+# Up to that many labels look for the best model itself, where the tolerance is not above this share of the items;
+# all
 # of them if nothing is tolerated. The proof alone would be content with any model that is good enough.
 LOOKING, FINE, VERY_SURE = 30, 0.01, 3.0
 
 
 class ModelComparison(NamedTuple):
-    """The leader beside every rival; one place per model, but for `leader` and what is per item."""
+    """The leader beside every rival; one place per model, except for `leader` and what is per item."""
 
     leader: Ints
     ahead: Floats  # by how many items of the pool the leader is better, as far as can be told

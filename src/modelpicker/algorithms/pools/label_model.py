@@ -31,7 +31,7 @@ UNSAID = 0.3
 MOST_UNSAID = 4
 # Steps of the fit after every label: it starts from where it was.
 STEPS = 5
-# The fit looks at the last so many labels.
+# The fit looks at this many labels, the last ones.
 REMEMBERED = 1_000
 # Classes beyond this share their parameters.
 MOST_CLASSES = 256
@@ -214,7 +214,7 @@ def start_step(model: LabelModel, g: int) -> None:
 
 
 def pull(model: LabelModel, g: int, row: Codes, label: int) -> None:
-    """Add what one label says of the regression to the slope, and a bound on its curvature."""
+    """Add what one label says about the regression to the slope, and a bound on its curvature."""
     foresee(model, g, row)
     chances, seen = model.chances, model.seen
     shared = model.biases.shape[1]

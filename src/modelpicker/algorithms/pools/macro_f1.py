@@ -1,7 +1,7 @@
 """Macro-F1 of every model of a pool, as far as can be told: an estimate, which nothing certifies.
 
-Macro-F1 is no mean of losses, so that no bet can be made on it. It is estimated from how often a model says a class
-and is right, as labels and guesses have it: an item without a label counts for each class by its chance.
+Macro-F1 is not a mean of losses, so that no bet can be made on it. It is estimated from how often a model says a
+class and is right, as labels and guesses have it: an item without a label counts for each class by its chance.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, kernel_
 if TYPE_CHECKING:
     from modelpicker.algorithms.pools.picker import PoolPicker
 
-# Of a larger pool, so many items are looked at.
+# Of a larger pool, that many items are looked at.
 MOST_ITEMS = 4_000
 
 
@@ -69,7 +69,7 @@ def count_guess(model: LabelModel, row: Codes, truth: Floats) -> None:
             model.seen[row[s]] = 0
 
 
-count = CompiledKernel(count_classes, {}, "pool-picker macro-F1")
+count = CompiledKernel(count_classes, {}, "pool-picker macro-F1", count_classes)
 
 
 def macro_f1(pool: "PoolPicker") -> dict[ModelName, float]:

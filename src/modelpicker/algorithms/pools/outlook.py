@@ -3,19 +3,24 @@
 from dataclasses import dataclass
 from typing import Any
 
-# Chances are said no more surely than this: they come from some dozens of plays.
+# Chances are said no with more certainty than this: they come from some dozens of plays.
 SUREST = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class LabelsToGo:
-    """About how many more labels are needed until the pick is certified: an estimate, not a promise."""
+    """About how many more labels are needed until the pick is certified: an estimate, not a promise.
+
+    >>> import modelpicker as mp
+    >>> mp.LabelsToGo(expected=31, low=22, high=61).words
+    'about 30 more labels (20 to 60)'
+    """
 
     expected: int
     low: int
-    """It is likely that at least so many are needed."""
+    """It is likely that at least that many are needed."""
     high: int
-    """It is likely that at most so many are needed."""
+    """It is likely that at most this many are needed."""
 
     @property
     def words(self) -> str:
@@ -33,7 +38,12 @@ class LabelsToGo:
 
 @dataclass(frozen=True, slots=True)
 class PoolOutlook:
-    """What a number of further labels would buy: an estimate, not a promise."""
+    """What a number of further labels would buy: an estimate, not a promise.
+
+    >>> import modelpicker as mp
+    >>> mp.PoolOutlook(labels=50, chance=0.9, confidence=0.97).sentence
+    '50 more labels would probably prove it: the chance is about 90%.'
+    """
 
     labels: int
     chance: float

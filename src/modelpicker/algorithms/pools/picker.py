@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from modelpicker.algorithms.pools import gain_arrays, label_model_arrays
 from modelpicker.algorithms.pools.audit import Audit, count_right
-from modelpicker.algorithms.pools.forecast import Forecast, make_forecast
+from modelpicker.algorithms.pools.forecast import Forecast, make_forecast, play
 from modelpicker.algorithms.pools.gain import (
     FINE,
     LOOKING,
@@ -66,9 +67,9 @@ STICKY = 0.25
 # Coins of a pool by their use: those of questions count from 0.
 JITTER, SAMPLES = 2**62, 2**63
 
-teach = CompiledKernel(learn_item, {}, "pool-picker label model")
-compare = CompiledKernel(compare_models, {}, "pool-picker comparison")
-choose = CompiledKernel(choose_item, {}, "pool-picker choice")
+teach = CompiledKernel(learn_item, {}, "pool-picker label model", label_model_arrays.learn_item)
+compare = CompiledKernel(compare_models, {}, "pool-picker comparison", gain_arrays.compare_models)
+choose = CompiledKernel(choose_item, {}, "pool-picker choice", gain_arrays.choose_item)
 
 
 class PoolPicker:
@@ -76,7 +77,8 @@ class PoolPicker:
 
     Args:
         predictions: one row per item and one column per model: a matrix, a collection, or a data frame. None or
-            -1 is an abstention; `mp.NOT_RUN` a model that was not run on the item, so that nothing is known of it.
+            -1 is an abstention; `mp.NOT_RUN` a model that was not run on the item, so that nothing is known about
+            it.
         models: the names of the models; by default those of the source, or numbers from 0.
         seed: of all randomness.
         confidence: of the proof.
@@ -85,7 +87,7 @@ class PoolPicker:
         judge: cheap labels that may be wrong, one per item; None where there is none. A good judge saves labels;
             no statement depends on it.
         loss: what mistakes cost: "accuracy", "grades", "preference", weights by class, costs by class and answer,
-            or a `Loss`. The tolerance and all statements speak of it.
+            or a `Loss`. The tolerance and all statements are about it.
         price: what each model costs per item: numbers by model, or one per model. The pick is then the cheapest
             model that is proven to be within the tolerance of the best.
         label_noise: the probability that a label is wrong, at most; each independently of the others. The
@@ -137,7 +139,7 @@ class PoolPicker:
         self._read = PoolLabels(self.loss, source.classes)
         self._contested, self._rows = source.contested()
         self.judge = read_judge(judge, source)
-        """What the judge says of each item, as codes; -1 where it says nothing. None: there is no judge."""
+        """What the judge says about each item, as codes; -1 where it says nothing. None: there is no judge."""
         self._judged = None if self.judge is None else kernel_codes(self.judge[self._contested])
         self._absent = absent_models(self._rows)
         self._said = with_judge(self._rows, self._judged, self._absent)
@@ -278,7 +280,16 @@ class PoolPicker:
         return self.certified or not bool(self._unlabelled().any())
 
     def certificate(self, confidence: float = 0.95) -> Certificate:
-        """What is proven about the recommended model, of exactly these items, whenever you look."""
+        """What is proven about the recommended model, of exactly these items, whenever you look.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> print(pool.certificate(0.8).sentence)
+        Proven: large is at most 34 points less accurate than the best model (certain).
+        Of these 100 items.
+        """
         confidence = check_confidence(confidence)
         model = self._pick()
         worse, certain = self._proof.worse_by(model, self._strict(confidence))
@@ -291,11 +302,19 @@ class PoolPicker:
 
         Without an audit, nothing is known about items without a label, and the interval is wide. It takes all
         labels for right, also where `label_noise` says that some are not.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> found = pool.accuracy()
+        >>> found.low, found.high
+        (0.03, 1.0)
         """
         confidence = check_confidence(confidence)
         if self.loss != ACCURATE:
             raise InputError(
-                f"accuracy() speaks of right and wrong answers, but the loss of this pool is {self.loss.name}."
+                f"accuracy() is about right and wrong answers, but the loss of this pool is {self.loss.name}."
             )
         model = self._pick()
         said = self.source.said_by(model)
@@ -329,13 +348,28 @@ class PoolPicker:
         return found
 
     def macro_f1(self) -> dict[ModelName, float]:
-        """Macro-F1 of every model, by labels and guesses: an estimate, not certified."""
+        """Macro-F1 of every model, by labels and guesses: an estimate, not certified.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> sorted(pool.macro_f1())
+        ['large', 'small']
+        """
         return macro_f1(self)
 
     def gap_intervals(self, confidence: float = 0.95) -> dict[ModelName, tuple[float, float]]:
         """By how much accuracy each model is behind the recommended one: what labels and proof leave possible.
 
-        All of them hold together, whenever you look. They speak of exactly these items.
+        All of them hold together, whenever you look. They are about exactly these items.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> pool.gap_intervals(0.95)["large"]
+        (-0.0, 0.0)
         """
         model, gap = self._pick(), self.certificate(confidence).gap
         counts = self._proof.counts(model)
@@ -352,6 +386,11 @@ class PoolPicker:
         """About how many more labels are needed until the pick is certified; None if it is too early to say.
 
         An estimate, not a promise. It changes nothing, and is 0 once the pick is certified.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> pool.labels_to_go() is None  # before the first label it is too early
+        True
         """
         if self.certified:
             return LabelsToGo(0, 0, 0)
@@ -359,7 +398,15 @@ class PoolPicker:
         return None if forecast is None else forecast.labels_to_go(self._audit.share)
 
     def outlook(self, labels: int) -> PoolOutlook | None:
-        """What so many more labels would buy; None if it is too early to say. An estimate, not a promise."""
+        """What that many more labels would buy; None if it is too early to say. An estimate, not a promise.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> pool.outlook(10) is None  # after three labels it is too early
+        True
+        """
         labels = check_count("labels", labels)
         if self.certified:
             return PoolOutlook(labels, 1.0, self.confidence)
@@ -375,7 +422,10 @@ class PoolPicker:
         """The estimate by what is known now; made once."""
         self._look()
         given_up = int((self._labels == UNKNOWABLE).sum())
-        known = (len(self), len(self._learned), given_up, self.tolerance, self.confidence, self.error_share)
+        known = (
+            *(len(self), len(self._learned), given_up, self.tolerance, self.confidence, self.error_share),
+            play.on_its_way,  # nothing is said until it is compiled, and then it is
+        )
         if self._forecast is None or self._forecast[0] != known:
             self._forecast = (known, make_forecast(self))
         return self._forecast[1]
@@ -387,11 +437,22 @@ class PoolPicker:
 
         Each item is asked about once: it is out until its label is told. Several items are worth asking together:
         each is chosen knowing that the others are out.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> len(pool.ask(3))
+        3
         """
         return [question.item for question in self.questions(n)]
 
     def questions(self, n: int = 1) -> list[PoolQuestion]:
-        """The same as `ask`, with how each item was chosen: to be replayed."""
+        """The same as `ask`, with how each item was chosen: to be replayed.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> len(pool.questions(2))
+        2
+        """
         found: list[PoolQuestion] = []
         for _ in range(check_count("n", n)):
             question = self._next_for_audit() or self._next()
@@ -404,13 +465,26 @@ class PoolPicker:
         """Tell the label of an item, asked for or not, in any order; None if nobody can tell.
 
         A label is a class, or a `Label`: several classes, grades, or which of two answers is better.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> pool.tell(pool.ask(1)[0], "dog")
+        >>> pool.labels_used, pool.recommended
+        (1, 'large')
         """
         number = self._check_item(item)
         where = f"label of item {number}"
         self._tell(number, read_label(label, where), where)
 
     def tell_code(self, item: int, code: int | None) -> None:
-        """Tell the label of an item as a place in `classes`; None if nobody can tell."""
+        """Tell the label of an item as a place in `classes`; None if nobody can tell.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> pool.tell_code(pool.ask(1)[0], pool.classes.index("dog"))
+        >>> pool.labels_used
+        1
+        """
         number = self._check_item(item)
         whole = isinstance(code, int | np.integer) and not isinstance(code, bool)
         if code is not None and not (whole and 0 <= code < len(self.classes)):
@@ -516,7 +590,7 @@ class PoolPicker:
         return np.sort(free[np.argsort(keys[free], kind="stable")[:most]])
 
     def _look(self) -> None:
-        """Compare the models anew, if anything has changed."""
+        """Compare the models again, if anything has changed."""
         if not self._stale or not len(self._rows):
             return
         free = self._unlabelled()
@@ -551,7 +625,7 @@ class PoolPicker:
             make_room(self)
 
     def _leader(self) -> int:
-        """Who leads, by the comparison."""
+        """Which model leads, by the comparison."""
         if not len(self._rows):
             return int(np.argmax(self._jitter))
         self._look()
@@ -672,7 +746,7 @@ class PoolPicker:
         found = self._found
         left = np.maximum(1, trial.tally.left)
         shift = found.ahead - found.ahead[trial.model]
-        # Only what is said of models in play: that is what a replay knows.
+        # Only what is said about models in play: that is what a replay knows.
         expected = np.where(playing, np.clip((shift - trial.tally.known) / left, -1.0, 1.0), 0.0)
         variance = np.where(playing, found.unsure / np.maximum(1e-9, found.split), 0.0)
         return expected, variance
@@ -700,7 +774,7 @@ class PoolPicker:
         self.error_share = self.noise_share = share
 
     def _begin_parts(self) -> None:
-        """A stage of the proof has begun: that of the slices begins too."""
+        """A stage of the proof has started: that of the slices begins too."""
 
     def _pools_of(self, item: int) -> "list[tuple[PoolPicker, int]]":
         """The pools that an item is in, and its number in each."""
@@ -712,7 +786,16 @@ class PoolPicker:
     # How it is kept.
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything this pool is but its predictions and what a judge says, in a form that JSON can hold."""
+        """Everything this pool is but its predictions and what a judge says, in a form that JSON can hold.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> saved = pool.state_dict()
+        >>> sorted(saved)[:2]
+        ['agreed', 'asked']
+        """
         return {
             "version": STATE_VERSION,
             **self._marks,
@@ -728,7 +811,16 @@ class PoolPicker:
 
     @classmethod
     def from_state_dict(cls, blob: object, predictions: object, *, judge: object = None) -> Self:
-        """The pool that `state_dict` described, over the same predictions, with the same judge."""
+        """The pool that `state_dict` described, over the same predictions, with the same judge.
+
+        >>> import modelpicker as mp
+        >>> pool = mp.PoolPicker([["cat", "dog"]] * 40 + [["cat", "cat"]] * 60, ["small", "large"], tolerance=0.05)
+        >>> for item in pool.ask(3):
+        ...     pool.tell(item, "dog")
+        >>> predictions = [["cat", "dog"]] * 40 + [["cat", "cat"]] * 60
+        >>> mp.PoolPicker.from_state_dict(pool.state_dict(), predictions).labels_used
+        3
+        """
         if not isinstance(blob, Mapping) or "pool" not in blob:
             raise StateError("this is not the state of a pool; pass what PoolPicker.state_dict() gave.")
         return cls._restored(blob, lambda **given: cls(predictions, judge=judge, **given), "predictions")

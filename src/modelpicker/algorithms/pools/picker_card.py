@@ -1,4 +1,4 @@
-"""A pool as a notebook shows it: who leads, what is proven, and how many more labels it takes."""
+"""A pool as a notebook shows it: which model leads, what is proven, and how many more labels it takes."""
 
 from typing import TYPE_CHECKING
 

@@ -47,16 +47,16 @@ class PoolInput(NamedTuple):
         return self.kept.places[places], contested_rows(self.codes, places)
 
     def row(self, item: int) -> Codes:
-        """What the models say of an item."""
+        """What the models say about an item."""
         return kernel_codes(self.rows(np.array([item]))[0])
 
     def rows(self, items: Ints) -> Array:
-        """What the models say of some items."""
+        """What the models say about some items."""
         found: Array = self.codes[items] if self.kept is None else self.kept.rows(items)
         return found
 
     def said_by(self, model: int) -> Array:
-        """What a model says of all items."""
+        """What a model says about all items."""
         found: Array = self.codes[:, model] if self.kept is None else self.kept.said_by(model)
         return found
 
@@ -138,7 +138,9 @@ def _checked(
 
 
 def read_judge(judge: Any, pool: PoolInput) -> Array | None:
-    """What a judge says of each item, as codes; -1 where it says nothing, or a class that no model ever predicts.
+    """What a judge says about each item, as codes.
+
+    -1 where it says nothing, or a class that no model ever predicts.
 
     Args:
         judge: one class per item, None where it says nothing; whole numbers in an array are codes if the pool is a
@@ -161,7 +163,7 @@ def read_judge(judge: Any, pool: PoolInput) -> Array | None:
     if isinstance(said, np.ndarray) and said.dtype.kind in "iu" and pool.collected:
         return np.where((said >= 0) & (said < len(pool.classes)), said, -1).astype(np.int64)
     codes = {name: code for code, name in enumerate(pool.classes)}
-    names = [plain(one, f"what the judge says of item {place}") for place, one in enumerate(said)]
+    names = [plain(one, f"what the judge says about item {place}") for place, one in enumerate(said)]
     known = next((name for name in names if name is not None), None)
     if known is not None:
         check_same_kind(known, pool.classes[:1], "what the judge says")

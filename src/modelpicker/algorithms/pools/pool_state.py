@@ -46,7 +46,7 @@ class PoolDraw(NamedTuple):
     """How hard each model was to beat, by which items were weighed; None: all items were drawn alike."""
 
     def fits(self, models: int) -> bool:
-        """Whether it can be a draw in a pool of so many models."""
+        """Whether it can be a draw in a pool of that many models."""
         sizes = {len(self.playing), len(self.expected), len(self.variance)}
         places = np.append(self.playing, self.trial)
         finite = bool(np.isfinite(self.expected).all() and np.isfinite(self.variance).all())
@@ -88,7 +88,10 @@ class PoolQuestion(NamedTuple):
 
 
 def error_share(growths: int) -> float:
-    """The share of the error for a pool that grew so many times after bets (proof: docs/how-it-works/pools.md)."""
+    """The share of the error for a pool that grew that many times after bets (proof.
+
+    Docs/how-it-works/pools.md).
+    """
     return FIRST_SHARE if not growths else (1.0 - FIRST_SHARE) * 6.0 / (math.pi * growths) ** 2
 
 
@@ -123,7 +126,7 @@ def replay_draw(pool: "PoolPicker", place: int, draw: PoolDraw) -> None:
 
 
 def take_out(pool: "PoolPicker", item: int) -> None:
-    """An item had a label then that does not stand any more: it could not be drawn, and counts at its worst."""
+    """An item had a label then that does not stand any more: it could not be drawn, and counts as the worst."""
     for one, number in pool._pools_of(item):
         place = one._place(number)
         if place >= 0:
@@ -164,16 +167,16 @@ def new_proof(pool: "PoolPicker") -> PoolProof:
 def grow(
     pool: "PoolPicker", codes: Array, classes: tuple[ClassName, ...], share: float, judge: Array | None = None
 ) -> None:
-    """Add items. What is known of the others stays; the bets begin anew, with a smaller share of the error.
+    """Add items. What is known about the others stays; the bets start again, with a smaller share of the error.
 
     To grow twice is the same as to grow once by both.
 
     Args:
         pool: moved on.
-        codes: what the models say of the new items, as places in `classes`.
+        codes: what the models say about the new items, as places in `classes`.
         classes: those of the pool, then new ones.
         share: of the error.
-        judge: what the judge of the pool, if it has one, says of the new items, as codes; by default nothing.
+        judge: what the judge of the pool, if it has one, says about the new items, as codes; by default nothing.
     """
     before = len(pool)
     every = np.concatenate([pool.source.every_row("adding items"), codes])
@@ -201,7 +204,7 @@ def grow(
 
 
 def begin_stage(pool: "PoolPicker", share: float) -> None:
-    """Begin the bets anew, with the labels that are known, and with this share of the error."""
+    """Begin the bets again, with the labels that are known, and with this share of the error."""
     pool._share_error(share)
     begin_bets(pool)
     pool._begin_parts()
@@ -221,7 +224,7 @@ def look_anew(pool: "PoolPicker") -> None:
 
 
 def make_room(pool: "PoolPicker") -> None:
-    """Room for the comparison of a new sample; the models are compared anew."""
+    """Room for the comparison of a new sample; the models are compared again."""
     right = pool._found.right
     room = new_comparison(len(pool.models), len(pool._sample), len(pool.classes), whole=pool.loss.plain)
     pool._found = room._replace(right=right)
@@ -229,12 +232,12 @@ def make_room(pool: "PoolPicker") -> None:
 
 
 def needs_new_bets(pool: "PoolPicker", tolerance: float, confidence: float) -> bool:
-    """Whether bets begin anew for another goal: what is allowed depends on it."""
+    """Whether bets start again for another goal: what is allowed depends on it."""
     return tolerance != pool.tolerance or (pool.label_noise > 0.0 and confidence != pool.confidence)
 
 
 def set_goal(pool: "PoolPicker", tolerance: float, confidence: float, share: float) -> None:
-    """Work for another goal. Bets for another tolerance begin anew, with the labels that are known."""
+    """Work for another goal. Bets for another tolerance start again, with the labels that are known."""
     anew = needs_new_bets(pool, tolerance, confidence)
     for one in (pool, *pool._parts):
         one.tolerance, one.confidence, one._stale = tolerance, confidence, True

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CLOSE = 0.75
 # ... and when that is proven, a cheaper one if it is by at most this share, ...
 FARTHER = 0.95
-# ... and if its proof is thought to take at most so many times the labels of contested items so far.
+# ... and if its proof is thought to take at most this many times the labels of contested items so far.
 WORTH = 1.0
 
 

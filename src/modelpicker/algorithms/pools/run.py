@@ -23,7 +23,13 @@ TellLabel: TypeAlias = Callable[[int], AnyLabel | None]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PoolTrace:
-    """What happened to a pool in one call; arrays have one entry per label."""
+    """What happened to a pool in one call; arrays have one entry per label.
+
+    >>> import modelpicker as mp
+    >>> trace = mp.run_pool(mp.PoolPicker(mp.load_collection("digits"), tolerance=0.05))
+    >>> trace.labels_used == len(trace.items)
+    True
+    """
 
     items: Ints
     """The items that were labelled, in order."""
@@ -40,7 +46,7 @@ class PoolTrace:
     skipped: Ints
     """The items that were asked about and that nobody could label."""
     gaps: npt.NDArray[np.float64]
-    """By how much at most another model could be better, as was proven after each label; 1.0 where nothing was."""
+    """By how much at most another model could be better, as proven after each label; 1.0 where nothing was."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -49,6 +55,11 @@ class PoolTrace:
         """One row per label: the item, the place of the model recommended then, and the gap that was proven.
 
         A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+
+        >>> import modelpicker as mp
+        >>> trace = mp.run_pool(mp.PoolPicker(mp.load_collection("digits"), tolerance=0.05))
+        >>> trace.to_frame("pyarrow").num_rows == trace.labels_used
+        True
         """
         columns = {"item": self.items, "recommended": self.recommended, "gap": self.gaps}
         return make_frame(columns, backend)
@@ -65,7 +76,13 @@ def run_pool(pool: PoolPicker, labels: object = None, *, budget: int | None = No
         labels: where they come from: an array or a list with one label per item, -1 or None where nobody can tell;
             a mapping by the numbers of the items; or a function that is given the number of an item. By default
             those that came with the predictions. Whole numbers in an array are codes if the pool is a collection's.
-        budget: at most so many labels are told in this call.
+        budget: at most this many labels are told in this call.
+
+    >>> import modelpicker as mp
+    >>> pool = mp.PoolPicker(mp.load_collection("digits"), tolerance=0.02)
+    >>> trace = mp.run_pool(pool)
+    >>> pool.recommended, trace.labels_used
+    ('svm-gaussian', 57)
     """
     if not isinstance(pool, PoolPicker):
         raise InputError(f"{brief(pool)} is not a pool; pass a PoolPicker, such as mp.PoolPicker(collection).")

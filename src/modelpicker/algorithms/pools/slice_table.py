@@ -12,13 +12,19 @@ SliceState: TypeAlias = Literal["certified", "not yet", "undecided"]
 
 TITLE = "The same everywhere, or not?"
 HEAD = ("items", "labels", "best model", "proven", "the same?")
-# So many slices are named in a sentence.
+# This many slices are named in a sentence.
 NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """One slice: the items that share a value."""
+    """One slice: the items that share a value.
+
+    >>> import modelpicker as mp
+    >>> pool = mp.SlicePicker([["a", "b"]] * 8 + [["a", "a"]] * 2, ["x", "y"] * 5)
+    >>> pool.slices["x"].items
+    5
+    """
 
     value: str
     items: int
@@ -63,7 +69,13 @@ class SliceRow:
 
 @dataclass(frozen=True, slots=True)
 class SliceTable:
-    """All slices, the largest first. Everything that is said to be proven holds together, with the confidence."""
+    """All slices, the largest first. Everything that is said to be proven holds together, with the confidence.
+
+    >>> import modelpicker as mp
+    >>> pool = mp.SlicePicker([["a", "b"]] * 8 + [["a", "a"]] * 2, ["x", "y"] * 5)
+    >>> [row.value for row in pool.slices]
+    ['x', 'y']
+    """
 
     column: str
     """What the slices are of; empty if that has no name."""

@@ -32,7 +32,7 @@ class SliceValues(NamedTuple):
 
 
 def read_slices(slices: object, items: int, column: str = "") -> SliceValues:
-    """The values of slices, one per item; an error if they make no sense."""
+    """The values of slices, one per item; an error if they are not valid."""
     if isinstance(slices, SliceValues):
         return slices
     found = one_per_item(slices, items, column)
@@ -54,7 +54,7 @@ def one_per_item(slices: object, items: int, column: str = "") -> SliceValues:
 
 
 def check_values(names: Sequence[str], items: int, column: str = "") -> None:
-    """An error if so many items cannot be sliced by these values."""
+    """An error if that many items cannot be sliced by these values."""
     if items > 1 and len(names) == items:
         raise InputError(
             f"{_words(column)}: every item has another value, such as {brief(names[0])} and {brief(names[1])}. "

@@ -149,7 +149,7 @@ class SlicePicker(PoolPicker):
         )
 
     def _begin_parts(self) -> None:
-        """The slices anew, with the labels that are known. Coins are not used twice."""
+        """The slices again, with the labels that are known. Coins are not used twice."""
         before = [(part._asked, part._led) for part in self._parts]
         several = len(self.values) > 1
         self._parts = [self._make_part(at) for at in range(len(self.values))] if several else []

@@ -20,7 +20,7 @@ class ItemMark:
     id: int | None = None
     key: str | None = None
     made: str | None = None
-    """When the campaign was made that the task is of; None if nothing is known of that."""
+    """When the campaign was made that the task is of; None if nothing is known about that."""
     campaign: str = ""
     answers: tuple[ClassName, ...] = ()
     text: str | None = None
@@ -39,7 +39,7 @@ class ItemMark:
             raise InputError(f"{where}: {brief(found)} names no item.")
         answers = found.get("answers") or ()
         if not isinstance(answers, Sequence) or not all(isinstance(one, str | int) for one in answers):
-            raise InputError(f"{where}: the answers {brief(answers)} are no list of answers.")
+            raise InputError(f"{where}: the answers {brief(answers)} are not a list of answers.")
         made, name = found.get("made"), found.get("campaign")
         return cls(
             number if isinstance(number, int) else None,
@@ -57,7 +57,7 @@ class ItemMark:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What one person said of one item."""
+    """What one person said about one item."""
 
     mark: ItemMark
     label: LabelGiven | None
@@ -201,7 +201,7 @@ def answering(
 
 
 def opinion_of(campaign: Campaign, number: int, by: str | None) -> tuple[AnyLabel | None] | None:
-    """What a person says of an item that several people label; None if they said nothing."""
+    """What a person says about an item that several people label; None if they said nothing."""
     for one in campaign.opinions(number):
         if person_of(one.by) == person_of(by):
             return (one.label,)

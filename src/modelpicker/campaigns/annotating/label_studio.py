@@ -20,14 +20,14 @@ EQUAL = "equal"
 
 
 def annotations_of(asked: Asked, task: Mapping[str, Any], found: Sequence[Any], where: str) -> Iterator[Annotation]:
-    """What people said of one task; drafts, and annotations without a result, are left out."""
+    """What people said about one task; drafts, and annotations without a result, are left out."""
     data = task.get("data")
     if not isinstance(data, Mapping):
         raise InputError(f"{where}: a task of Label Studio has its fields in `data`; this one has none.")
     mark = ItemMark.read(data.get(MARK), where)
     for one in found:
         if not isinstance(one, Mapping):
-            raise InputError(f"{where}: {brief(one)} is no annotation.")
+            raise InputError(f"{where}: {brief(one)} is not an annotation.")
         skipped, result = bool(one.get("was_cancelled")), one.get("result")
         if not skipped and not result:
             continue
@@ -57,7 +57,7 @@ def time_of(annotation: Mapping[str, Any]) -> str:
 def label_of(asked: Asked, mark: ItemMark, result: object, where: str) -> LabelGiven:
     """The label that the results of one annotation come to."""
     if not isinstance(result, Sequence) or isinstance(result, str):
-        raise InputError(f"{where}: the result {brief(result)} is no list.")
+        raise InputError(f"{where}: the result {brief(result)} is not a list.")
     regions = [_Region(one, where) for one in result]
     if asked.ask_for == "grades":
         return _grades(mark, regions, where)
@@ -71,7 +71,7 @@ class _Region:
 
     def __init__(self, found: object, where: str) -> None:
         if not isinstance(found, Mapping) or not isinstance(found.get("value"), Mapping):
-            raise InputError(f"{where}: {brief(found)} is no result of Label Studio.")
+            raise InputError(f"{where}: {brief(found)} is not a result of Label Studio.")
         self.control, self.kind = str(found.get("from_name", "")), str(found.get("type", ""))
         self.value: Mapping[str, Any] = found["value"]
 
@@ -107,7 +107,7 @@ def _grades(mark: ItemMark, regions: Sequence[_Region], where: str) -> LabelGive
         if int(place[1]) >= len(mark.answers):
             raise InputError(f"{where}: {region.control!r} rates an answer that the task does not have.")
         if isinstance(stars, bool) or not isinstance(stars, int | float) or not 1 <= stars <= STARS:
-            raise InputError(f"{where}: {brief(stars)} is no rating from 1 to {STARS} stars.")
+            raise InputError(f"{where}: {brief(stars)} is not a rating from 1 to {STARS} stars.")
         grades[mark.answers[int(place[1])]] = (stars - 1) / (STARS - 1)
     if not grades:
         raise InputError(f"{where}: this campaign asks for grades; the annotation has no rating of an answer.")

@@ -24,7 +24,7 @@ DELETED = "deleted"
 
 
 class Plan(NamedTuple):
-    """What an event comes to: changes, each in a transaction of its own, and what is said of them."""
+    """What an event comes to: changes, each in a transaction of its own, and what is said about them."""
 
     result: EventResult
     item: int | None

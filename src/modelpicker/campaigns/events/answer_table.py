@@ -37,10 +37,10 @@ _KEY = Prepared(sa.select(keys.c.round).where(_MY_KEYS, keys.c.key == sa.bindpar
 
 
 class AnswerTable(EventReader):
-    """What is known of every round that was queried or answered."""
+    """What is known about every round that was queried or answered."""
 
     def state(self, number: int) -> RoundState | None:
-        """What is known of a round; None if it was neither queried nor answered."""
+        """What is known about a round; None if it was neither queried nor answered."""
         row = _STATE_OF.run(self.connection, {"mine": self.campaign, "wanted": number}).fetchone()
         return None if row is None else _state(row)
 
@@ -92,7 +92,7 @@ class AnswerTable(EventReader):
         return Counter({int(row[0]): int(row[1]) for row in self.connection.execute(statement)})
 
     def labels_said(self) -> list[ClassName]:
-        """The different classes that labels name; grades and preferences speak of answers of models."""
+        """The different classes that labels name; grades and preferences are about answers of models."""
         statement = sa.select(answers.c.label).where(answers.c.campaign == self.campaign).distinct()
         found = [
             read_label(json.loads(label)) for (label,) in self.connection.execute(statement) if label is not None

@@ -97,11 +97,11 @@ class EventIndex(AnswerTable):
         return OpinionStore(self.connection, self.campaign)
 
     def opinions(self, number: int) -> list[StoredOpinion]:
-        """What people say of a round that several people label."""
+        """What people say about a round that several people label."""
         return self._opinions.of(number)
 
     def all_opinions(self) -> list[tuple[int, StoredOpinion]]:
-        """What people say of all rounds that several people label, in the order of the rounds."""
+        """What people say about all rounds that several people label, in the order of the rounds."""
         return self._opinions.all()
 
     def _index_opinion(self, event: Opinion | Withdrawal) -> None:
@@ -170,7 +170,7 @@ class EventIndex(AnswerTable):
         )
 
     def indexed(self) -> dict[str, list[Any]]:
-        """What is in the tables that are found from events, but for leases."""
+        """What is in the tables that are found from events, except for leases."""
         columns = {
             "keys": (keys.c.key, keys.c.round),
             "answers": (answers.c.round, answers.c.state, answers.c.label, answers.c.asked),

@@ -35,7 +35,7 @@ class StoredItem(NamedTuple):
     item: Item | None
     key: str | None
     classes: tuple[ClassName, ...]
-    """What models say of it."""
+    """What models say about it."""
 
 
 _MINE = events.c.campaign == sa.bindparam("mine")
@@ -79,9 +79,7 @@ class EventReader:
         try:
             return Head(*map(int, row))
         except (TypeError, ValueError) as error:
-            raise StorageError(
-                f"the campaign's row is damaged: {brief(tuple(row))}; bring back a backup."
-            ) from error
+            raise StorageError(f"the campaign's row is damaged: {brief(tuple(row))}; restore a backup.") from error
 
     def events(self, after: int = 0, upto: int | None = None) -> Iterator[Stored]:
         """Events in order; memory for a page at a time."""
@@ -107,7 +105,7 @@ class EventReader:
                 break
             found.append(_stored(row))
         if len(found) < max(1, len(page)):
-            raise StorageError(f"event {after + 1 + len(found)} of the campaign is missing; bring back a backup.")
+            raise StorageError(f"event {after + 1 + len(found)} of the campaign is missing; restore a backup.")
         return found
 
     def others(
@@ -158,7 +156,7 @@ class EventReader:
         """The page with the item at a place of the files that were kept."""
         found = self._event_with(place, FeedItems)
         if found is None or not isinstance(found.event, FeedItems):
-            raise StorageError(f"item {place} of the files that were kept is missing; bring back a backup.")
+            raise StorageError(f"item {place} of the files that were kept is missing; restore a backup.")
         return found.event
 
     def key_of(self, number: int) -> str | None:
@@ -182,7 +180,7 @@ class EventReader:
         """The rounds that were decided together with this one."""
         event = self.round_event(number).event
         if not isinstance(event, Rounds):
-            raise StorageError(f"the event of round {number} is damaged; bring back a backup.")
+            raise StorageError(f"the event of round {number} is damaged; restore a backup.")
         return event
 
     def said_at(self, number: int) -> tuple[tuple[ClassName, ...], list[ClassName]]:
@@ -215,4 +213,4 @@ def _stored(row: Any) -> Stored:
     try:
         return Stored(number, at, decode(kind, bytes(body), number, first, at))
     except (StorageError, TypeError) as error:
-        raise StorageError(f"event {number} of the campaign: {error} Bring back a backup.") from error
+        raise StorageError(f"event {number} of the campaign: {error} Restore a backup.") from error

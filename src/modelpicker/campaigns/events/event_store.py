@@ -47,7 +47,7 @@ class EventStore(EventIndex):
     def rename(self, name: str) -> None:
         """Call the campaign something else."""
         if find_campaign(self.connection, name) is not None:
-            raise ConflictError(f"there is a campaign {name!r} already; choose another name.")
+            raise ConflictError(f"there already is a campaign {name!r}; choose another name.")
         mine = sa.update(campaigns).where(campaigns.c.id == self.campaign)
         self.connection.execute(mine.values(name=name))
 

@@ -88,7 +88,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one person says of a round that several people label; it is learned when all of them agree."""
+    """What one person says about a round that several people label; it is learned when all of them agree."""
 
     kind: ClassVar[str] = "opinion"
     round: int
@@ -146,7 +146,7 @@ class Joining:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """A model that takes no part any more."""
+    """A model that no longer takes part."""
 
     kind: ClassVar[str] = "leaving"
     round: int
@@ -201,7 +201,7 @@ def rounds_in(event: Event) -> int:
 
 
 def changes_the_past(event: Event, pool: bool) -> bool:
-    """Whether an event changes what was learned before it, so that everything is learned anew.
+    """Whether an event changes what was learned before it, so that everything is rebuilt.
 
     In a pool, labels that nobody asked for are learned as well.
     """

@@ -37,7 +37,7 @@ def feed_records(head: dict[str, Any], event: FeedItems | FeedTaken) -> Iterator
 def feed_event(
     records: list[dict[str, Any]], models: Sequence[ModelName], settings: CampaignSettings, rounds: int
 ) -> FeedItems | FeedTaken:
-    """One event from its records; there have been so many rounds before. Counts are checked with the state."""
+    """One event from its records; there have been that many rounds before. Counts are checked with the state."""
     record = records[0]
     if record["kind"] == "fed":
         if type(record["items"]) is not int or record["items"] < 0 or record["round"] != rounds:
@@ -49,7 +49,7 @@ def feed_event(
     if any((one["file"], one["mark"], one["upto"]) != (file, mark, upto) for one in records):
         raise InputError(f"items of other files come between those of {brief(file)}.")
     if type(file) is not str or type(mark) is not str or type(upto) is not int:
-        raise InputError(f"{brief((file, mark, upto))} is no part of a file.")
+        raise InputError(f"{brief((file, mark, upto))} is not a part of a file.")
     rows = encode_many([one["predictions"] for one in records], models, ClassCodes(settings.classes))
     items = [check_item(one.get("item")) for one in records]
     texts = [b"" if item is None else json.dumps(item).encode() for item in items]

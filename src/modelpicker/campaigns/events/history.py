@@ -108,7 +108,7 @@ def _records(stored: Stored, models: Sequence[ModelName]) -> Iterator[HistoryRec
 
 
 def _said(event: Answer | Opinion | Withdrawal | Reference | Retraction | Note) -> HistoryRecord:
-    """What somebody said of a round, noted about it, or took back."""
+    """What somebody said about a round, noted about it, or took back."""
     match event:
         case Answer(round=number, label=label, by=by, replaces=replaces, of_opinions=of_opinions):
             said = (

@@ -13,7 +13,7 @@ from modelpicker.label import AnyLabel, as_document, read_label
 
 
 class StoredOpinion(NamedTuple):
-    """What one person says of a round."""
+    """What one person says about a round."""
 
     person: str
     label: AnyLabel | None
@@ -31,11 +31,11 @@ class OpinionStore:
         return sa.and_(opinions.c.campaign == self._campaign, opinions.c.round == number)
 
     def of(self, number: int) -> list[StoredOpinion]:
-        """What people say of a round, by person."""
+        """What people say about a round, by person."""
         return [opinion for _, opinion in self._found(self._mine(number))]
 
     def all(self) -> list[tuple[int, StoredOpinion]]:
-        """What people say of every round, in the order of the rounds, by person."""
+        """What people say about every round, in the order of the rounds, by person."""
         return self._found(opinions.c.campaign == self._campaign)
 
     def _found(self, which: sa.ColumnElement[bool]) -> list[tuple[int, StoredOpinion]]:

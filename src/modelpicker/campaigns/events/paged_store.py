@@ -1,4 +1,4 @@
-"""A campaign's events for whoever goes through many of them: a short transaction for every look.
+"""A campaign's events for whoever reads many of them: a short transaction for every look.
 
 Events never change, so that pages of them fit together whenever they are read. Nobody waits meanwhile: SQLite can
 tidy up its files, and a storage in memory, which has room for one transaction at a time, serves others in between.

@@ -28,7 +28,7 @@ FIELDS_BYTES = 2**18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """What the models say of consecutive items."""
+    """What the models say about consecutive items."""
 
     kind: ClassVar[str] = "items"
     first: int
@@ -37,7 +37,7 @@ class Items:
     settings: str | None = None
     """The checksum of the settings that the campaign had."""
     judge: Rows | None = None
-    """What the judge says of each of them, as one column; None if there is no judge."""
+    """What the judge says about each of them, as one column; None if there is no judge."""
     slices: Rows | None = None
     """What slice each of them is in, as one column; None if there are no slices."""
 

@@ -58,7 +58,7 @@ def _told(own: dict[str, Any], models: Sequence[ModelName]) -> dict[str, Any]:
 def pool_event(
     records: list[dict[str, Any]], models: Sequence[ModelName], settings: CampaignSettings, rounds: int
 ) -> PoolEvent:
-    """One event from its records; there have been so many items before."""
+    """One event from its records; there have been that many items before."""
     match records[0]["kind"]:
         case "item":
             return _items(records, models, settings, rounds)
@@ -75,7 +75,7 @@ def _items(
         raise InputError(f"item {first} was expected; records are missing or out of order.")
     rows = encode_many([record["predictions"] for record in records], models, ClassCodes(settings.classes))
     if settings.judge is None and any("judge" in record for record in records):
-        raise InputError(f"item {first}: a judge speaks of it, but the campaign has no judge.")
+        raise InputError(f"item {first}: a judge answered it, but the campaign has no judge.")
     judge = None if settings.judge is None else encode_answers([record.get("judge") for record in records])
     return Items(first, rows.codes, rows.classes, settings.checksum, judge, _slices(records, settings, first))
 

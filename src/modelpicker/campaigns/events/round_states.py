@@ -1,4 +1,4 @@
-"""What may be known of a round: whether it waits for an answer, has one, or needs none."""
+"""What may be known about a round: whether it waits for an answer, has one, or needs none."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ OPEN = (*UNANSWERED, CONFLICT)
 
 
 class RoundState(NamedTuple):
-    """What is known of a round that was queried or answered."""
+    """What is known about a round that was queried or answered."""
 
     round: int
     state: int

@@ -1,4 +1,4 @@
-"""What a judge says of items: a column of a file, a field of each item, a list, or a function.
+"""What a judge says about items: a column of a file, a field of each item, a list, or a function.
 
 A judge is a cheap source of labels that may be wrong (docs/how-to/judges.md). Whoever labels must not see what it
 says, so it is taken out of what is shown of the items.
@@ -31,7 +31,7 @@ def fields_at(whole: ModelCollection, place: int) -> dict[str, Any]:
 
 
 def names_at(whole: ModelCollection, place: int) -> list[ClassName | None]:
-    """What the models say of an item."""
+    """What the models say about an item."""
     codes = whole.predictions[place].tolist()
     return [None if code < 0 else whole.classes[code] for code in codes]
 
@@ -39,7 +39,7 @@ def names_at(whole: ModelCollection, place: int) -> list[ClassName | None]:
 def with_judge_apart(
     whole: ModelCollection, judge: object, same: SameAnswer = EXACT
 ) -> tuple[ModelCollection, object]:
-    """A collection without its judge, and what the judge says of each item.
+    """A collection without its judge, and what the judge says about each item.
 
     Args:
         whole: the collection.
@@ -82,11 +82,11 @@ def check_column(judge: str, known: Sequence[str]) -> None:
 
 
 def called_judge(judge: Callable[[dict[str, Any]], Any], whole: ModelCollection) -> list[ClassName | None]:
-    """What a function says of each item; an error that names the item if it fails."""
+    """What a function says about each item; an error that names the item if it fails."""
     said = []
     for place in range(len(whole)):
         try:
-            said.append(plain(judge(fields_at(whole, place)), f"what the judge says of item {place}"))
+            said.append(plain(judge(fields_at(whole, place)), f"what the judge says about item {place}"))
         except InputError:
             raise
         except Exception as error:
@@ -112,7 +112,7 @@ def listed_judge(judge: Any, items: int) -> list[ClassName | None]:
             "says nothing.",
             parameter="judge",
         )
-    return [plain(answer, f"what the judge says of item {place}") for place, answer in enumerate(said)]
+    return [plain(answer, f"what the judge says about item {place}") for place, answer in enumerate(said)]
 
 
 def as_answers(values: Iterable[Any], classes: Sequence[ClassName], where: str) -> list[ClassName | None]:
@@ -179,7 +179,7 @@ def encode_answers(said: Sequence[Any]) -> Rows:
 
 
 def silent(items: int) -> Rows:
-    """A judge who says nothing of these items."""
+    """A judge who says nothing about these items."""
     return encode_answers([None] * items)
 
 
@@ -197,7 +197,7 @@ def judge_mark(said: Sequence[ClassName | None]) -> str:
 
 
 def judge_reading(reading: Mapping[str, Any], judge: object) -> dict[str, Any]:
-    """How a file is read whose judge is a column: it is no model, and not in doubt."""
+    """How a file is read whose judge is a column: it is not a model, and not in doubt."""
     if not isinstance(judge, str):
         return dict(reading)
     return {**reading, "fields": [*(name for name in reading.get("fields", ()) if name != judge), judge]}

@@ -1,4 +1,4 @@
-"""What people say of an item, checked: it is what the campaign asks for, and about answers that models gave.
+"""What people say about an item, checked: it is what the campaign asks for, and about answers that models gave.
 
 A label is stored in one form, so that two people who say the same agree: grades are in the order of the answers,
 each answer of the item has its own, and if all are 0 it is `Label.all_wrong()`.
@@ -41,7 +41,7 @@ def check_label(
         said: the different answers to the item.
         stored: those of the items that are stored with it: one of them shows the kind of all.
         number: of the item.
-        before: classes that were said of the item before, which no model may answer: they keep their spelling.
+        before: classes that were said about the item before, which no model may answer: they keep their spelling.
     """
     label = _read(given, settings.ask_for, number)
     if label is None:
@@ -90,7 +90,9 @@ def _class(
     """A class that the campaign takes, spelt as the models spell it."""
     found = vocabulary.name(rule.find(name, said), f"label of {number}")
     if found is None:
-        raise InputError(f"label of {number}: {brief(name)} stands for a skip, and is no class.", parameter="label")
+        raise InputError(
+            f"label of {number}: {brief(name)} stands for a skip, and is not a class.", parameter="label"
+        )
     check_same_kind(found, stored[:1], f"label of {number}")
     return found
 

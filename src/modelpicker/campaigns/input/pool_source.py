@@ -41,7 +41,7 @@ class SourcePiece(NamedTuple):
     labels: dict[int, ClassName]
     """Those that are known, by the place of the item in the piece."""
     judge: list[Any] | None
-    """What the judge says of each item; None if it says nothing of any."""
+    """What the judge says about each item; None if it says nothing about any."""
     slices: list[Any] | None
     """What slice each item is in; None if there are no slices."""
 
@@ -58,7 +58,7 @@ class PoolSource:
     judge: str | None = None
     """The column that holds what the judge says; a source of more items may lack it."""
     answers: list[ClassName | None] | None = None
-    """What the judge says of each item, where that does not come in a column."""
+    """What the judge says about each item, where that does not come in a column."""
     slice: str | None = None
     """The column that says what slice an item is in."""
     values: list[str] | None = None
@@ -88,8 +88,8 @@ class PoolSource:
         Args:
             source: a file, a collection, a data frame or a matrix.
             models: some of its models, or names for the columns of a matrix.
-            judge: the column that holds what a judge says: it is no model, and is not shown.
-            slice: the column that says what slice an item is in: it is no model either.
+            judge: the column that holds what a judge says: it is not a model, and is not shown.
+            slice: the column that says what slice an item is in: it is not a model either.
             same: what counts as the same answer, as the campaign has it.
             missing: what a prediction that is missing stands for; that of a model that was not run may be missing
                 of all items.

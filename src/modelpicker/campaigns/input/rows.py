@@ -1,6 +1,6 @@
-"""What callers say of rounds and labels, as codes: predictions by name or in order, one row or many.
+"""What callers say about rounds and labels, as codes: predictions by name or in order, one row or many.
 
-Codes are counted anew for every event, in the order of the classes themselves, so that what is stored depends on
+Codes are counted again for every event, in the order of the classes themselves, so that what is stored depends on
 nothing but what was said.
 """
 
@@ -73,7 +73,7 @@ class ClassCodes:
         return found
 
     def classes_at(self, value: object) -> object:
-        """The class at a place; what is no place stays as it is."""
+        """The class at a place; what is not a place stays as it is."""
         there = self.classes is not None and type(value) is int and 0 <= value < len(self.classes)
         return self.classes[value] if there and self.classes is not None and isinstance(value, int) else value
 

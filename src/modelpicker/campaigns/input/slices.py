@@ -79,7 +79,7 @@ def listed_values(
 
 
 def column_values(collection: ModelCollection, name: str) -> list[Any]:
-    """The values of a column; an error if there is none of that name."""
+    """The values of a column; an error if there is not one of that name."""
     check_column(name, collection)
     return list(collection.fields[name])
 

@@ -25,7 +25,15 @@ MOST_PENDING = 2**31 - 1
 
 
 class Decisions(Sequence[Decision]):
-    """The decisions of many rounds, in the order in which they were asked for."""
+    """The decisions of many rounds, in the order in which they were asked for.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://decisions", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> decisions = campaign.ask_many([["spam", "spam"], ["ham", "ham"]])
+    >>> len(decisions)
+    2
+    """
 
     def __init__(
         self,
@@ -119,7 +127,7 @@ def check_key(key: object, what: str = "key") -> str | None:
     try:
         key.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{what} {brief(key)} holds half a character; pass proper Unicode.") from None
+        raise InputError(f"{what} {brief(key)} holds half a character; pass valid Unicode.") from None
     if "\0" in key:
         raise InputError(f"{what} {brief(key)} holds a null character.")
     return key
@@ -134,7 +142,7 @@ def check_note(text: object, flagged: object) -> tuple[str, bool]:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError("note: it holds half a character; pass proper Unicode.", parameter="text") from None
+        raise InputError("note: it holds half a character; pass valid Unicode.", parameter="text") from None
     if type(flagged) is not bool:
         raise InputError(f"flagged={brief(flagged)}: pass True or False.", parameter="flagged")
     return text.strip(), flagged
@@ -184,10 +192,10 @@ def check_items(items: object, rounds: int) -> list[Item | None] | None:
 
 def _one_each(values: object, rounds: int, what: str) -> Sequence[Any]:
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
-        raise InputError(f"{what} {brief(values)}: pass a list with one a round.")
+        raise InputError(f"{what} {brief(values)}: pass a list with one per round.")
     listed = cast("Sequence[Any]", values.tolist() if hasattr(values, "tolist") else values)
     if len(listed) != rounds:
-        raise InputError(f"there are {rounds} rounds but {len(listed)} {what}; pass one a round.")
+        raise InputError(f"there are {rounds} rounds but {len(listed)} {what}; pass one per round.")
     return listed
 
 

@@ -2,7 +2,7 @@
 
 Cohen's kappa compares two people. Fleiss' kappa compares all of them. The agreement of an item is the share of
 pairs of its opinions that are the same. The mean over all items with at least two opinions is compared with what
-chance would give, by how often each class was said of those items. Items may have different numbers of opinions.
+chance would give, by how often each class was said about those items. Items may have different numbers of opinions.
 Where all have the same number, it is Fleiss' own. "Cannot tell" is a class of its own, named None.
 """
 
@@ -18,12 +18,22 @@ if TYPE_CHECKING:  # the client needs these results, and no storage
     from modelpicker.campaigns.events.opinion_store import StoredOpinion
 
 Rated: TypeAlias = Mapping[str, AnyLabel | None]
-"""What each person says of one item."""
+"""What each person says about one item."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """How far two people agree."""
+    """How far two people agree.
+
+    >>> import modelpicker as mp
+    >>> items = [["spam", "ham"]] * 6
+    >>> campaign = mp.create_campaign("memory://pair-agreement", "tickets", pool=items, overlap=2)
+    >>> first = campaign.pending(1)[0]
+    >>> campaign.tell(first.id, "spam", annotator="ann")
+    >>> campaign.tell(first.id, "ham", annotator="bob")
+    >>> [pair.annotators for pair in campaign.agreement().pairs]
+    [('ann', 'bob')]
+    """
 
     annotators: tuple[str, str]
     """An empty name stands for whoever gave none."""
@@ -37,7 +47,17 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True)
 class ClassAgreement:
-    """How far people agree on whether an item is of one class."""
+    """How far people agree on whether an item is of one class.
+
+    >>> import modelpicker as mp
+    >>> items = [["spam", "ham"]] * 6
+    >>> campaign = mp.create_campaign("memory://class-agreement", "tickets", pool=items, overlap=2)
+    >>> first = campaign.pending(1)[0]
+    >>> campaign.tell(first.id, "spam", annotator="ann")
+    >>> campaign.tell(first.id, "ham", annotator="bob")
+    >>> [found.label for found in campaign.agreement().classes]
+    ['spam', 'ham']
+    """
 
     label: AnyLabel | None
     """None for "cannot tell"."""
@@ -49,7 +69,17 @@ class ClassAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far people agree on the items that several of them labelled."""
+    """How far people agree on the items that several of them labelled.
+
+    >>> import modelpicker as mp
+    >>> items = [["spam", "ham"]] * 6
+    >>> campaign = mp.create_campaign("memory://agreed", "tickets", pool=items, overlap=2)
+    >>> first = campaign.pending(1)[0]
+    >>> campaign.tell(first.id, "spam", annotator="ann")
+    >>> campaign.tell(first.id, "ham", annotator="bob")
+    >>> campaign.agreement().agreed
+    0.0
+    """
 
     items: int
     """How many items have at least two opinions."""

@@ -18,7 +18,7 @@ from modelpicker.certificates.stream_noise import out_of_reach
 from modelpicker.encoding import ModelName
 from modelpicker.kernels.primitives import Codes
 
-# What is told of a pick where nobody says when to stop: how good it is on the items seen so far.
+# What is told about a pick where nobody says when to stop: how good it is on the items seen so far.
 USUAL = Certified(kind="stream")
 
 
@@ -40,13 +40,13 @@ class PickEvidence(NamedTuple):
     """What a pick rests on, beside the picker itself."""
 
     covered: int
-    """Labels could be bought in so many rounds, the first ones."""
+    """Labels could be bought in that many rounds, the first ones."""
     unanswered: Unanswered
     counts: Counted
     labels: Sequence[int]
     """How many labels there are since each model takes part."""
     labelled: Labelled = MappingProxyType({})
-    """What each label says of every model, where the algorithm drops models."""
+    """What each label says about every model, where the algorithm drops models."""
     joined: Mapping[ModelName, Joining] = MappingProxyType({})
 
 
@@ -64,7 +64,7 @@ class Wanted(NamedTuple):
     idle: Idle = None
     """Why nobody is asked for anything, if so."""
     files: Mapping[str, int] = MappingProxyType({})
-    """How many items of each file wait to be asked about."""
+    """How many items of each file have not been asked about yet."""
 
 
 def _idle(terms: Terms) -> Idle:
@@ -109,7 +109,7 @@ def make_pick(store: EventStore, projection: Projection) -> Pick:
 def assemble(
     picker: Algorithm, evidence: PickEvidence, wanted: Wanted, certify: Callable[[int, Certified], Certificate]
 ) -> Pick:
-    """The pick of a picker; `certify` tells how sure one of its models is."""
+    """The pick of a picker; `certify` tells how certain one of its models is."""
     joined, counts, rests_on = evidence.joined, evidence.counts, evidence.labels
     measured = measure(picker, evidence.covered, evidence.unanswered, rests_on, joined, evidence.labelled)
     losses = [one.estimate for one in measured]
@@ -194,7 +194,7 @@ def best_place(store: EventStore, projection: Projection) -> int:
 
 
 def _rests_on(store: EventStore, projection: Projection) -> list[int]:
-    """How many labels speak of each model."""
+    """How many labels are about each model."""
     joined = joined_late(projection.changes)
     return [
         store.labels_since(joined[model].round) if model in joined else projection.counts.labels

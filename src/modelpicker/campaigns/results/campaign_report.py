@@ -71,7 +71,7 @@ def _pick(campaign: Campaign, dashboard: Dashboard) -> tuple[int, Pick]:
 
 @dataclass
 class _AnswerLog:
-    """What the events say of those who answered."""
+    """What the events say about those who answered."""
 
     rounds: int = 0
     contested: int = 0

@@ -13,7 +13,7 @@ from modelpicker.campaigns.state.base import CampaignState
 from modelpicker.campaigns.storage.schema import answers, samples
 from modelpicker.campaigns.storage.statements import Prepared
 
-# How finely it is noted how the models stand: labels, or rounds, have grown by one part in so many.
+# How finely it is noted how the models stand: labels, or rounds, have grown by one part in that many.
 PARTS = 100
 LEAST_ROUNDS = 64
 
@@ -92,7 +92,7 @@ def _sample(row: Any) -> Sample:
 
 
 def buckets(store: EventStore, width: int) -> list[Bucket]:
-    """Queries and labels among every so many rounds."""
+    """Queries and labels among every that many rounds."""
     number = (answers.c.round // width).label("number")
     labels = sa.func.sum(sa.case((answers.c.state == LABELLED, 1), else_=0))
     statement = (

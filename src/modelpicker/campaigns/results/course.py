@@ -20,9 +20,9 @@ class Reign(NamedTuple):
 
     model: ModelName
     first: int
-    """After so many labels it was recommended."""
+    """After that many labels it was recommended."""
     last: int
-    """Until so many labels."""
+    """Until that many labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Course:
     recommended: tuple[ModelName, ...]
     """The model that was recommended by then."""
     proved: tuple[float, ...] = ()
-    """By how much at most another model could be better, as was proven by then; empty where that is not known."""
+    """By how much at most another model could be better, as proven by then; empty where that is not known."""
     kind: LineKind = "weights"
     """What the lines are: shares of the weight; or estimated mistakes, or another loss as a share of the items,
     more than the recommended model's."""

@@ -1,4 +1,7 @@
-"""What a dashboard shows of a campaign: who leads, how certain that is, and what its charts are drawn from."""
+"""What a dashboard shows of a campaign.
+
+Which model leads, how certain that is, and what its charts are drawn from.
+"""
 
 import threading
 from collections.abc import Mapping
@@ -35,7 +38,7 @@ BUSY = 0.5
 
 
 class Dashboard:
-    """How a campaign stands; kept up as it goes on, so that looking again costs little."""
+    """How a campaign stands; kept up as it continues, so that looking again costs little."""
 
     def __init__(self, campaign: CampaignTransactions) -> None:
         self.campaign = campaign

@@ -1,8 +1,9 @@
-"""How much less accurate than the pick each model is: differences of mistakes, over the rounds that they speak of.
+"""How much less accurate than the pick each model is: differences of mistakes, over the rounds that they are about.
 
-Estimates speak of the rounds in which labels could be bought: not of those that came when the budget was spent, nor
+Estimates are about the rounds in which labels could be bought: not of those that came when the budget was spent,
+nor
 of those after a race was won. Of a model that was eliminated they speak until then, and its mistakes are counted on
-the labels of those rounds. Where queries have no answer, because they wait or were skipped, the labels speak of a
+the labels of those rounds. Where queries have no answer, because they wait or were skipped, the labels are about a
 part of the rounds only: of the share of the queries that are answered.
 """
 
@@ -38,7 +39,7 @@ class Measured(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Consecutive rounds: from `first` on, before `last`; so many labels were told of them."""
+    """Consecutive rounds: from `first` on, before `last`; that many labels were told about them."""
 
     first: int
     last: int
@@ -73,11 +74,11 @@ def measure(
 
     Args:
         picker: whose estimates they are.
-        covered: labels could be bought in so many rounds, the first ones.
+        covered: labels could be bought in that many rounds, the first ones.
         unanswered: queries without a label.
         labels: how many labels there are since each model takes part.
         joined: the models that joined late, in the order of their joining.
-        labelled: what each label says of every model; only needed of algorithms that drop models.
+        labelled: what each label says about every model; only needed of algorithms that drop models.
     """
     tally = picker.tally(covered)
     if picker.drops and len(set(tally.last.tolist())) > 1:

@@ -68,12 +68,12 @@ class Spread:
         return self._variance.nbytes + self._differ.nbytes
 
     def is_of_another_past(self, head: Head, projection: Projection) -> bool:
-        """Whether all labels have to be taken in anew."""
+        """Whether all labels have to be taken in again."""
         known = projection.picker.models == self.models and head.rebuilt <= self.event <= head.events
         return _has_intervals(projection) and not known
 
     def follow(self, store: EventStore, projection: Projection) -> None:
-        """Take in the labels that came since; all of them anew if the past has changed."""
+        """Take in the labels that came since; all of them again if the past has changed."""
         if not _has_intervals(projection):
             self.models = ()
             return

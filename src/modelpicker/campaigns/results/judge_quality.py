@@ -1,7 +1,8 @@
 """How good a judge was, against the labels that are known.
 
 Labels are bought for items on which models differ, and first for those that tell most. They are the hard ones, and
-no random sample of all items. So the numbers speak of the labels that are known. The intervals say how far they may
+no random sample of all items. So the numbers are about the labels that are known. The intervals say how far they
+may
 be off for other items of the same kind, as if each was as likely as the next. They are no proof, and no statement
 about the models depends on them.
 
@@ -23,12 +24,19 @@ CONFIDENCE = 0.95
 QUANTILE = 1.959963984540054
 
 JudgedLabel: TypeAlias = tuple[ClassName | None, ClassName]
-"""A label, None for a class that no model says; and what the judge says of the same item."""
+"""A label, None for a class that no model says; and what the judge says about the same item."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedClass:
-    """How often the judge agreed with the labels of one class."""
+    """How often the judge agreed with the labels of one class.
+
+    >>> import modelpicker as mp
+    >>> judged = mp.PoolPicker([["a", "b"]] * 8, judge=["a"] * 8, tolerance=0.2)
+    >>> judged.tell(0, "a")
+    >>> judged.labels_used
+    1
+    """
 
     label: ClassName | None
     """None: a class that no model says."""
@@ -68,7 +76,7 @@ class JudgeQuality:
 
     @classmethod
     def measure(cls, pairs: Iterable[JudgedLabel], *, items: int, silent: int) -> "JudgeQuality":
-        """The quality by labels and what the judge says of their items."""
+        """The quality by labels and what the judge says about their items."""
         both = list(pairs)
         agreed = sum(label == said for label, said in both)
         low, high = wilson(agreed, len(both))
@@ -90,7 +98,7 @@ class JudgeQuality:
     def sentence(self) -> str:
         """All of it in one sentence, for people."""
         if not self.items:
-            return "The judge says nothing of these items that a model says."
+            return "The judge says nothing about these items that a model says."
         if self.share is None:
             return "No label is known yet of an item about which the judge says something."
         ends = f"{percent(self.low)} to {percent(self.high)}%"
@@ -124,7 +132,7 @@ def wilson(successes: int, total: int) -> tuple[float, float]:
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent."""
+    """A share in whole percent."""
     return f"{100 * share:.0f}"
 
 

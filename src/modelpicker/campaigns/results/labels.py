@@ -72,7 +72,7 @@ def _notes_and_flags(found: Iterable[Stored]) -> tuple[dict[int, list[ItemNote]]
 
 
 def _all_opinions(store: EventStore) -> dict[int, tuple[GivenOpinion, ...]]:
-    """What people say of each item that several people label, in the order in which they said it."""
+    """What people say about each item that several people label, in the order in which they said it."""
     return _given(store, {(number, one.person) for number, one in store.all_opinions()})
 
 
@@ -94,7 +94,7 @@ def _given(
 
 
 def opinions_of(store: EventStore, number: int) -> tuple[GivenOpinion, ...]:
-    """What people say of one item, in the order in which they said it."""
+    """What people say about one item, in the order in which they said it."""
     standing = {(number, one.person) for one in store.opinions(number)}
     return _given(store, standing, number).get(number, ())
 
@@ -175,7 +175,7 @@ def _record(
 
 
 def _said(store: EventStore, number: int) -> list[ClassName | None]:
-    """What each model said of an item, in the order of the models."""
+    """What each model said about an item, in the order of the models."""
     event = store.round_event(number).event
     if not isinstance(event, Rounds | Items):
         return []

@@ -28,7 +28,13 @@ Item: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one model stands."""
+    """How one model stands.
+
+    >>> import modelpicker as mp
+    >>> found = mp.pick("digits", tolerance=0.05)
+    >>> found.standing[0].model == found.model
+    True
+    """
 
     model: ModelName
     estimate: float
@@ -54,7 +60,16 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The best model so far, and what that rests on."""
+    """The best model so far, and what that rests on.
+
+    >>> import modelpicker as mp
+    >>> found = mp.pick("digits", tolerance=0.02)
+    >>> found.model, found.labels_used, found.reached
+    ('svm-gaussian', 57, True)
+    >>> print(found.certificate.sentence)
+    Proven: svm-gaussian is at most 1.94 points less accurate than the best model (95% confidence).
+    Of these 1,497 items. You can stop.
+    """
 
     model: ModelName
     standing: tuple[Standing, ...]
@@ -91,7 +106,7 @@ class Pick:
     more: PoolOutlook | None = field(default=None, compare=False)
     """What more labels would buy, where the budget of a pool is spent and nothing is proven."""
     remark: str = ""
-    """What the algorithm has to say of how it stands; empty if nothing."""
+    """What the algorithm has to say about how it stands; empty if nothing."""
     saved_per_item: float | None = None
     """How much cheaper the pick is, per item, than the model with the best estimate; None without prices."""
     conflicts: int = 0
@@ -153,6 +168,10 @@ class Pick:
         """How the models stand, one row per model, the pick first.
 
         A data frame of "pandas", "polars" or "pyarrow": by default of pandas if it is installed, else of PyArrow.
+
+        >>> import modelpicker as mp
+        >>> mp.pick("digits", tolerance=0.05).to_frame("pyarrow").num_rows
+        58
         """
         return make_frame(
             {
@@ -163,7 +182,12 @@ class Pick:
         )
 
     def plot(self) -> "Figure":
-        """How the models stand, and what was proven after how many labels: a figure of matplotlib."""
+        """How the models stand, and what was proven after how many labels: a figure of matplotlib.
+
+        >>> import modelpicker as mp
+        >>> len(mp.pick("digits", tolerance=0.05).plot().axes) > 0
+        True
+        """
         from modelpicker.campaigns.results.pick_plot import plot_pick
 
         return plot_pick(self)
@@ -174,9 +198,14 @@ class Pick:
         return pick_card(self)
 
     def report(self, title: str = "") -> str:
-        """One page for whoever has to decide, as HTML; `title` names the data.
+        """One page for the person who decides, as HTML; `title` names the data.
 
         The report of a campaign, and that of the file of a pick, also say who labelled and how to repeat it.
+
+        >>> import modelpicker as mp
+        >>> page = mp.pick("digits", tolerance=0.05).report("digits")
+        >>> page[:15]
+        '<!doctype html>'
         """
         from modelpicker.campaigns.results.report import Report
         from modelpicker.campaigns.results.report_page import report_page
@@ -184,7 +213,12 @@ class Pick:
         return report_page(Report(title, self))
 
     def document(self) -> dict[str, Any]:
-        """The pick for programs; no model is named before the first label, unless it is proven without one."""
+        """The pick for programs; no model is named before the first label, unless it is proven without one.
+
+        >>> import modelpicker as mp
+        >>> mp.pick("digits", tolerance=0.05).document()["state"]["name"]
+        'certified'
+        """
         return {
             "pick": self.model if self.named else None,
             "tied": list(self.tied),
@@ -225,13 +259,21 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A round that waits for its label."""
+    """A round that waits for its label.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://query-type", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> query = campaign.pending()[0]
+    >>> query.key, query.classes
+    ('msg-1', ('ham', 'spam'))
+    """
 
     id: int
     item: Item | None
     key: str | None
     classes: tuple[ClassName, ...]
-    """What models say of it: who labels need not be shown that."""
+    """What models say about it: annotators need not be shown that."""
     leased_until: float | None
     """When its lease expires, in seconds since 1970."""
     leased_by: str | None
@@ -242,7 +284,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """A query and what came of it, or a label that was kept for reference."""
+    """A query and what came of it, or a label that was kept for reference.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://answer-record", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.answers()[0].state
+    'waiting'
+    """
 
     id: int
     key: str | None
@@ -253,7 +302,16 @@ class AnswerRecord:
 
 @dataclass(frozen=True, slots=True)
 class ItemNote:
-    """What somebody noted about an item."""
+    """What somebody noted about an item.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://item-note", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.note(query.id, "Half of it is missing.", annotator="ann")
+    >>> note = campaign.notes()[0]
+    >>> note.text, note.by
+    ('Half of it is missing.', 'ann')
+    """
 
     id: int
     text: str
@@ -267,7 +325,17 @@ class ItemNote:
 
 @dataclass(frozen=True, slots=True)
 class GivenOpinion:
-    """What one person says of an item that several people label."""
+    """What one person says about an item that several people label.
+
+    >>> import modelpicker as mp
+    >>> items = [["spam", "ham"]] * 6
+    >>> campaign = mp.create_campaign("memory://given-opinion", "tickets", pool=items, overlap=2)
+    >>> first = campaign.pending(1)[0]
+    >>> campaign.tell(first.id, "spam", annotator="ann")
+    >>> campaign.tell(first.id, "ham", annotator="bob")
+    >>> [(opinion.by, opinion.label) for opinion in campaign.opinions(first.id)]
+    [('ann', 'spam'), ('bob', 'ham')]
+    """
 
     by: str | None
     label: AnyLabel | None
@@ -278,7 +346,17 @@ class GivenOpinion:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """An item on which people disagree."""
+    """An item on which people disagree.
+
+    >>> import modelpicker as mp
+    >>> items = [["spam", "ham"]] * 6
+    >>> campaign = mp.create_campaign("memory://conflict-type", "tickets", pool=items, overlap=2)
+    >>> first = campaign.pending(1)[0]
+    >>> campaign.tell(first.id, "spam", annotator="ann")
+    >>> campaign.tell(first.id, "ham", annotator="bob")
+    >>> campaign.conflicts()[0].id == first.id
+    True
+    """
 
     id: int
     key: str | None
@@ -289,7 +367,16 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """An answer that holds now, or opinions that are not complete; or an item that was flagged before."""
+    """An answer that holds now, or opinions that are not complete; or an item that was flagged before.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://given-answer", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.tell(query.id, "ham", annotator="ann")
+    >>> given = campaign.labels()[0]
+    >>> given.label, given.by
+    ('ham', 'ann')
+    """
 
     id: int
     key: str | None
@@ -316,7 +403,15 @@ class GivenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LabelFilter:
-    """Which answers are wanted; None wants all."""
+    """Which answers are wanted; None wants all.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://label-filter", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.tell(query.id, "ham", annotator="ann")
+    >>> len(campaign.labels(mp.LabelFilter(annotator="bob")))
+    0
+    """
 
     search: str | None = None
     """Text that is in the key, in any field of the item, or in a note; case does not matter."""
@@ -329,7 +424,14 @@ class LabelFilter:
 
 @dataclass
 class CampaignCounts:
-    """How many labels, skips, references and unanswered queries there are."""
+    """How many labels, skips, references and unanswered queries there are.
+
+    >>> import modelpicker as mp
+    >>> campaign = mp.create_campaign("memory://campaign-counts", "tickets", models=["bert", "gpt"])
+    >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+    >>> campaign.counts().unanswered
+    1
+    """
 
     labels: int = 0
     skipped: int = 0
@@ -348,7 +450,15 @@ class CampaignCounts:
 
 @dataclass(frozen=True, slots=True)
 class AddedItems:
-    """What came of items that were added to a pool."""
+    """What came of items that were added to a pool.
+
+    >>> import modelpicker as mp
+    >>> items = [["spam", "ham"]] * 6 + [["ham", "ham"]] * 4
+    >>> campaign = mp.create_campaign("memory://added", "tickets", pool=items, tolerance=0.05)
+    >>> added = campaign.add_items([["spam", "ham"]])
+    >>> added.new, added.known
+    (1, 0)
+    """
 
     new: int
     known: int
@@ -359,7 +469,18 @@ class AddedItems:
 
 @dataclass(frozen=True, slots=True)
 class AskedFile:
-    """What came of the items of a file that a stream was asked about."""
+    r"""What came of the items of a file that a stream was asked about.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import modelpicker as mp
+    >>> file = Path(tempfile.mkdtemp()) / "items.csv"
+    >>> characters = file.write_text("id,bert,gpt\n1,spam,ham\n2,ham,spam\n")
+    >>> campaign = mp.create_campaign("memory://asked-file", "tickets", models=["bert", "gpt"])
+    >>> found = campaign.ask_file(file)
+    >>> found.rounds + found.waiting
+    2
+    """
 
     rounds: int
     """Items that were decided about at once."""

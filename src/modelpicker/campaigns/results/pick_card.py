@@ -1,4 +1,4 @@
-"""A pick as a notebook shows it: who, how sure, at what cost, and how the others stand."""
+"""A pick as a notebook shows it: who, how certain, at what cost, and how the others stand."""
 
 from collections.abc import Iterator
 

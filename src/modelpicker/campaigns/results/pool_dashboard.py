@@ -13,7 +13,7 @@ from modelpicker.campaigns.results.recent_rounds import MOST_ITEMS, MOST_PAIRS, 
 from modelpicker.campaigns.state.pool_projection import PoolProjection
 from modelpicker.encoding import ClassName
 
-# Answers that are gone through to find how far behind each model may be.
+# Answers that are read to find how far behind each model may be.
 MOST_CELLS = 2**21
 
 
@@ -55,7 +55,7 @@ def pool_disagreement(store: EventStore, projection: PoolProjection) -> dict[str
         votes = tuple((names[code], count) for code, count in Counter(row.tolist()).most_common())
         seen.append(Seen(item, 0.0, False, votes))
     pairs = Counter(one.pair for one in seen if one.pair is not None)
-    # Any item without an answer may be asked about next: who labels it must not have seen the votes.
+    # Any item without an answer may be asked about next: an annotator must not have seen the votes.
     answered = {state.round for state in store.answered() if state.state not in OPEN}
     shown = [one for one in seen if one.number in answered]
     most = sorted(shown, key=lambda one: (-one.division, one.number))[:MOST_ITEMS]

@@ -1,4 +1,4 @@
-"""What is said of items that were added to a pool: whether they have been asked about."""
+"""What is said about items that were added to a pool: whether they have been asked about."""
 
 from collections.abc import Sequence
 

@@ -183,7 +183,7 @@ def _next_label(projection: PoolProjection) -> str:
 
 
 def _spent_unproved(budget: int, pool: PoolPicker, left: int) -> Status:
-    """All labels are bought and the goal is not reached: how sure it is by then, and what more would buy."""
+    """All labels are bought and the goal is not reached: how certain it is by then, and what more would buy."""
     spent = budget_spent(budget)
     if pool.certified:  # only slices are not decided
         return replace(spent, next="Raise the budget, or use what is proven so far.")

@@ -145,7 +145,7 @@ class Report:
         """What it saved against labelling everything; nothing is promised that is not so."""
         pick = self.pick
         if not pick.rounds:
-            return "No item has come yet."
+            return "There are no items yet."
         told = pick.labelled + pick.references
         if told >= pick.rounds:
             return f"All {count(pick.rounds, 'item')} were labelled: nothing was saved."
@@ -184,7 +184,7 @@ def in_a_sentence(model: ModelName) -> str:
 
 
 def cut(text: object, most: int) -> str:
-    """A text of so many characters at most."""
+    """A text of that many characters at most."""
     shown = str(text)
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 

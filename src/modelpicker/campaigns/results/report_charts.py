@@ -70,7 +70,7 @@ def proof_chart(course: Course, goal: float | None) -> str:
         parts.append(f'<text x="{WIDTH - RIGHT + 6}" y="{y + 4:.1f}">goal: {_percent(goal)}</text>')
     gaps = [gap if gap < 1.0 else None for gap in course.proved]
     parts.append(_path(frame, course.labels, gaps, "line c0", stepped=True))
-    return _svg(frame, "How much better another model could still be, as was proven, over labels.", parts)
+    return _svg(frame, "How much better another model could still be, as proven, over labels.", parts)
 
 
 def reign_strip(course: Course, colours: Mapping[ModelName, str]) -> str:

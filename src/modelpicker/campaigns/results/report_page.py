@@ -32,7 +32,7 @@ COSTS_MORE = "How much more each model costs per item than {}, as a share of the
 BEHIND = {
     ACCURACY: "How much less accurate than {} each model is",
     GRADES: "How much lower the mean grade of each model is than that of {}",
-    PREFERENCE: "On what share of the items {} beats each model, less the share on which it loses",
+    PREFERENCE: "The share of items on which {} beats each model, minus the share on which it loses",
     WEIGHTED: COSTS_MORE,
     BALANCED: "How much lower the balanced accuracy of each model is than that of {}",
     COST: COSTS_MORE,
@@ -94,7 +94,7 @@ def _tiles(report: Report) -> Iterator[str]:
 
 
 def _floor_percent(share: float) -> str:
-    """A share in per cent, rounded down: what is claimed must not be more than what is so."""
+    """A share in percent, rounded down: what is claimed must not be more than what is so."""
     return f"{int(share * 1000 + 1e-9) / 10:g}%"
 
 
@@ -215,7 +215,7 @@ def _row(pick: Pick, entry: Standing, low: float, span: float, colour: str) -> s
 
 
 def _signed(share: float) -> str:
-    """A gap in per cent: two digits behind the point at most."""
+    """A gap in percent: two digits behind the point at most."""
     if share > 1.0:
         return "over 100%"
     shown = f"{100 * share:.2f}".rstrip("0").rstrip(".")
@@ -234,7 +234,7 @@ def _macro_f1(pick: Pick, colours: dict[ModelName, str]) -> Iterator[str]:
     )
     yield "<section><h2>Macro-F1 (estimated, not certified)</h2>"
     yield f"<p class=quiet>The mean of F1 over the classes, of {which}: from the labels, and from guesses "
-    yield "elsewhere. It is no mean over items, so nothing can be proven about it.</p>"
+    yield "elsewhere. It is not a mean over items, so nothing can be proven about it.</p>"
     yield f"<figure>{bar_chart(shown, 'Macro-F1 of each model, estimated.', colours)}</figure></section>"
 
 
@@ -248,11 +248,11 @@ def _course(report: Report, course: Course, colours: dict[ModelName, str]) -> It
     yield "<section><h2>How it came about</h2>"
     if len(course.labels) > 1 and any(course.lines.values()):
         what, shown = _lines(report.pick, course)
-        yield f"<figure><figcaption>{what}, after so many labels.</figcaption>"
+        yield f"<figure><figcaption>{what}, after that many labels.</figcaption>"
         yield f"{_legend(shown.lines, colours)}{line_chart(shown, colours, what)}</figure>"
     if len([gap for gap in course.proved if gap < 1.0]) > 1:
         goal = None if report.goal is None else report.goal.gap
-        told = "How much better than the pick another model could still be, as was proven after so many labels."
+        told = "How much better than the pick another model could still be, as proven after that many labels."
         told += "" if goal is None else f" The dashed line is the goal, {100 * goal:g}%."
         yield f"<figure><figcaption>{told}</figcaption>{proof_chart(course, goal)}</figure>"
     yield f"<figure><figcaption>In the lead: {_reigns(course, colours)}.</figcaption>"

@@ -36,7 +36,13 @@ Idle: TypeAlias = Literal["paused", "finished", "archived"] | None
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of a campaign, why it is in it, and what to do next."""
+    """The state of a campaign, why it is in it, and what to do next.
+
+    >>> import modelpicker as mp
+    >>> found = mp.pick("digits", tolerance=0.05)
+    >>> found.state.title, found.state.next
+    ('Certified', 'Use the pick.')
+    """
 
     name: StateName
     reason: str
@@ -84,7 +90,7 @@ class Facts:
     idle: Idle = None
     """Why nobody is asked for anything, if so."""
     files: Mapping[str, int] = field(default_factory=dict)
-    """How many items of each file wait to be asked about."""
+    """How many items of each file have not been asked about yet."""
     conflicts: int = 0
     """Items on which people disagree."""
     half: int = 0
@@ -187,7 +193,11 @@ def items_wait(files: Mapping[str, int]) -> str:
     first, others, total = next(iter(files)), len(files) - 1, sum(files.values())
     of = f" of {first}" if first else ""
     of += f" and {others:,} more {'file' if others == 1 else 'files'}" if others else ""
-    return f"1 item{of} waits to be asked about." if total == 1 else f"{total:,} items{of} wait to be asked about."
+    return (
+        f"1 item{of} has not been asked about yet."
+        if total == 1
+        else f"{total:,} items{of} have not been asked about yet."
+    )
 
 
 def conflicts_status(conflicts: int, why: str) -> Status:

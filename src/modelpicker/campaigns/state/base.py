@@ -29,7 +29,7 @@ class CampaignState(ABC):
     counts: CampaignCounts
     terms: Terms
     opinions: OpinionBook
-    """What people say of the items that several people label."""
+    """What people say about the items that several people label."""
 
     @property
     @abstractmethod
@@ -62,7 +62,7 @@ class CampaignState(ABC):
         """The memory that it takes, roughly."""
 
     def check_follows(self, stored: Stored) -> None:
-        """Nothing moves on by an event that changed the past: all is learned anew then."""
+        """Nothing moves on by an event that changed the past: all is rebuilt then."""
         if changes_the_past(stored.event, pool=self.settings.pool is not None):
             raise StorageError(
                 f"event {stored.number} changed what was learned before, but the storage does not say so; "
@@ -145,7 +145,7 @@ class CampaignState(ABC):
 
     @abstractmethod
     def before_the_past_changes(self, store: EventStore) -> None:
-        """Look up what is to be shown until all is learned anew."""
+        """Look up what is to be shown until all is rebuilt."""
 
     @abstractmethod
     def catch_up(self, store: EventStore, upto: int) -> None:

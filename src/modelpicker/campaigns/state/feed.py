@@ -63,7 +63,7 @@ class FeedState:
     def keep(self, event: FeedItems) -> None:
         """More items wait."""
         if event.first != self.total:
-            raise StorageError(f"item {self.total:,} of the files that were kept is missing; bring back a backup.")
+            raise StorageError(f"item {self.total:,} of the files that were kept is missing; restore a backup.")
         last = self.runs[-1] if self.runs else None
         if last is not None and (last.file, last.mark) == (event.file, event.mark):
             last.items, last.upto = last.items + len(event), event.upto
@@ -73,7 +73,7 @@ class FeedState:
     def take(self, event: FeedTaken) -> None:
         """Some items no longer wait; a file whose items were dropped may come again."""
         if not 0 <= event.items <= self.waiting:
-            raise StorageError(f"{event.items:,} items cannot have been taken; bring back a backup.")
+            raise StorageError(f"{event.items:,} items cannot have been taken; restore a backup.")
         if event.dropped:
             before = 0
             for run in self.runs:

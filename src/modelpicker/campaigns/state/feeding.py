@@ -105,7 +105,7 @@ class _Decided(NamedTuple):
 
 
 def _decide(change: Transaction, page: FeedItems, places: list[int]) -> tuple[_Decided, int]:
-    """Decide about items up to the first query; and the place at which the next call goes on."""
+    """Decide about items up to the first query; and the place at which the next call continues."""
     state, made = change.projection, _Decided([], [], [])
     rows = page.rows(state.models)
     # A goal may be certified after any item; where there is one, it is looked at before each.

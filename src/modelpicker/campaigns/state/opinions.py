@@ -1,4 +1,4 @@
-"""Opinions: what different people say of an item that several people label.
+"""Opinions: what different people say about an item that several people label.
 
 An item that needs one person has no opinions: its answer is its label. An item that needs more has an opinion for
 each person who answered. The campaign's rule says when they are its label: when all needed opinions are there and
@@ -42,7 +42,7 @@ class KnownAnswers:
 
 @dataclass(slots=True)
 class ItemOpinions:
-    """What people say of one item."""
+    """What people say about one item."""
 
     needed: int
     said: dict[str, AnyLabel | None] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class ItemOpinions:
 
 
 def agreed_answer(rule: OverlapRule, opinions: ItemOpinions) -> KnownAnswers | None:
-    """What the opinions about an item come to; None if people have to go on, or disagree.
+    """What the opinions about an item come to; None if people have to continue, or disagree.
 
     "Cannot tell" is an answer as any other: if more than half of the people say so, the item is skipped.
     """
@@ -97,7 +97,7 @@ class OpinionBook:
         return iter(self._items.values())
 
     def of(self, number: int) -> ItemOpinions | None:
-        """What people say of an item; None if one person labels it, or nobody was asked."""
+        """What people say about an item; None if one person labels it, or nobody was asked."""
         return self._items.get(number)
 
     def ask(self, number: int, needed: int) -> None:
@@ -141,7 +141,7 @@ class OpinionBook:
         return sum(bool(one.missing and one.said) for one in self)
 
     def copy(self) -> Self:
-        """The same, to go on with."""
+        """The same, to continue with."""
         items = self._items.items()
         return type(self)({number: ItemOpinions(one.needed, dict(one.said), one.answer) for number, one in items})
 

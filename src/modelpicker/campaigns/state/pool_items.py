@@ -124,7 +124,7 @@ def add_rows(
         rows: what the models say.
         items: what is shown of each, and the field that holds what the judge says.
         keys: of the items.
-        judge: what the judge says of each, where that is not a field of the items.
+        judge: what the judge says about each, where that is not a field of the items.
         stored: told how many are stored, as it goes.
         slices: what slice each is in, where that is not a field of the items.
     """
@@ -174,7 +174,10 @@ def _slices(
 
 
 def _answers(change: Transaction, vocabulary: ClassCodes, rows: Rows, said: Sequence[Any]) -> Rows:
-    """What the judge says, in the form of the classes; what is none of the classes that were given says nothing."""
+    """What the judge says, in the form of the classes.
+
+    What is not one of the classes that were given says nothing.
+    """
     classes = vocabulary.classes
     if classes is None:
         found = as_answers(said, [*change.pool.classes, *rows.classes], "judge")
@@ -219,7 +222,7 @@ def _check_same(
 def _check_settled(
     store: EventStore, kind: str, column: Rows, key: str | None, place: int, number: int, first: int | None
 ) -> None:
-    """What the judge says of an item that is there already, and its slice, must be what was said then, or nothing.
+    """Check that the judge, and the slice, of an item that is there already are those of before, or missing.
 
     Args:
         store: of the campaign.

@@ -2,9 +2,9 @@
 
 What has been learned is a function of the events alone, to the last bit. Questions are replayed as they were asked,
 and labels are learned in the order in which they were told. When a label is replaced or taken back, everything is
-learned anew: the same questions, and in the place of each first answer the label that stands now.
+rebuilt: the same questions, and in the place of each first answer the label that stands now.
 
-An item that had a label nobody asked for, which was taken back, could not be drawn in between. It counts at its
+An item that had a label nobody asked for, which was taken back, could not be drawn in between. It counts as the
 worst there, and can be asked about again afterwards.
 """
 
@@ -16,7 +16,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from modelpicker.algorithms.pools.forecast import FORECAST_FROM
 from modelpicker.algorithms.pools.picker import PoolPicker
 from modelpicker.algorithms.pools.pool_state import (
     PoolQuestion,
@@ -32,6 +31,7 @@ from modelpicker.algorithms.pools.pool_state import (
 )
 from modelpicker.algorithms.pools.slice_values import SliceValues
 from modelpicker.algorithms.pools.slices import SlicePicker
+from modelpicker.algorithms.pools.warm_up import warm_up_pools
 from modelpicker.campaigns.events.event_store import EventStore
 from modelpicker.campaigns.events.event_types import Answer, Opinion, Reference, Retraction, Revision, Withdrawal
 from modelpicker.campaigns.events.pool_events import Items, Question
@@ -83,7 +83,7 @@ class PoolProjection(CampaignState):
     growths: int = 0
     """How often the pool grew, or its tolerance changed, after it had been bet upon."""
     _judged: tuple[Rows, ...] = ()
-    """What the judge says of the items that are in the pool."""
+    """What the judge says about the items that are in the pool."""
     _waiting: list[Items] = field(default_factory=list)
     """Items that came and are not in the pool yet: those that come together are taken in together."""
     _shown: Floats | None = None
@@ -117,7 +117,7 @@ class PoolProjection(CampaignState):
         """The pool."""
         self._take_in()
         if self.known is None:
-            raise StorageError("the campaign has no items: bring back a backup.")
+            raise StorageError("the campaign has no items: restore a backup.")
         return self.known
 
     @property
@@ -180,7 +180,7 @@ class PoolProjection(CampaignState):
         """Take in items; they are in the pool when it is next needed."""
         check_settings(self.settings, event.settings, f"item {event.first:,}")
         if event.first != self.rounds or event.codes.shape[1] != len(self.models):
-            raise StorageError(f"item {self.rounds:,} of the campaign is missing; bring back a backup.")
+            raise StorageError(f"item {self.rounds:,} of the campaign is missing; restore a backup.")
         self._waiting.append(event)
         self._shown = None
 
@@ -214,7 +214,9 @@ class PoolProjection(CampaignState):
         self._waiting = []
 
     def _take_judge(self, place: Mapping[ClassName, int]) -> Array | None:
-        """What the judge says of all items, as places in the classes; those that wait are among them from now on.
+        """What the judge says about all items, as places in the classes.
+
+        Those that wait are among them from now on.
 
         None if there is no judge.
         """
@@ -303,7 +305,7 @@ class PoolProjection(CampaignState):
             _ = self.picker.recommended_index
 
     def note_question(self, item: int, needed: int) -> None:
-        """Count a question, which so many people are to answer."""
+        """Count a question, which that many people are to answer."""
         self.questions += 1
         self.counts.waiting += 1
         self.opinions.ask(item, needed)
@@ -337,7 +339,7 @@ class PoolProjection(CampaignState):
                     self.counts.labels += sign
 
     def follow(self, stored: Stored) -> None:
-        """Move on by an event that changes nothing of what was learned before it."""
+        """Move on by an event that changes nothing about what was learned before it."""
         self.check_follows(stored)
         match stored.event:
             case Items() as items:
@@ -408,22 +410,12 @@ class PoolProjection(CampaignState):
                 if isinstance(stored.event, Items):
                     made.take_items(stored.event)
             if made.rounds != document["items"]:
-                raise StateError("the snapshot is of other items.")
+                raise StateError("the snapshot belongs to other items.")
             if document["pool"] is not None:
                 load_progress(made.picker, document["pool"])
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise StateError(f"the snapshot is damaged: {error!r}.") from error
         return made
-
-
-def warm_up_pools() -> None:
-    """Have the kernels of pools compiled, what is needed first before the others."""
-    small = PoolPicker([["a", "b"], ["b", "a"]] * FORECAST_FROM, tolerance=0.0)
-    for item in small.ask(FORECAST_FROM):
-        small.tell(item, "a")
-    small.labels_to_go()
-    small.ask(1)
-    small.macro_f1()
 
 
 @contextmanager
@@ -434,4 +426,4 @@ def explain_damage() -> Iterator[None]:
     except StorageError:
         raise
     except ModelPickerError as error:
-        raise StorageError(f"the events do not fit together: {error} Bring back a backup.") from error
+        raise StorageError(f"the events do not fit together: {error} Restore a backup.") from error

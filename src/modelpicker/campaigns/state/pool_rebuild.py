@@ -1,4 +1,4 @@
-"""A pool learned anew from its events, when a label was replaced or taken back.
+"""A pool rebuilt from its events, when a label was replaced or taken back.
 
 The questions are replayed as they were asked. In the place of each first answer, the label that stands now is
 learned.
@@ -53,14 +53,14 @@ def standing_answers(events: Iterable[Stored]) -> dict[int, KnownAnswers | None]
 
 
 def rebuild(store: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> PoolProjection:
-    """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
+    """The state as of an event, found from the events alone; everything up to `rebuilt` is rebuilt."""
     made = PoolProjection(settings)
     with explain_damage():
         try:
             if rebuilt:
                 _learn_anew(made, store, rebuilt)
         except LookupError as error:
-            raise StorageError("an answer has no question; bring back a backup.") from error
+            raise StorageError("an answer has no question; restore a backup.") from error
         made.catch_up(store, upto)
     return made
 
@@ -77,7 +77,7 @@ def _learn_anew(made: PoolProjection, store: EventStore, rebuilt: int) -> None:
 def _revise(
     made: PoolProjection, stored: Stored, standing: Mapping[int, KnownAnswers | None], told: dict[int, KnownAnswers]
 ) -> None:
-    """Take in an event of a history that is learned anew; `told` are the answers by then, as they were given."""
+    """Take in an event of a history that is rebuilt; `told` are the answers by then, as they were given."""
     match stored.event:
         case Items() as event:
             made.take_items(event)

@@ -2,7 +2,7 @@
 
 What has been learned is a function of the events alone, to the last bit. Labels are learned in the order in which
 they were told, until something changes what was learned before: another answer to a query, one taken back, a model
-that joins or leaves. Then everything is learned anew in the order of the rounds, each label with its round, as if
+that joins or leaves. Then everything is rebuilt in the order of the rounds, each label with its round, as if
 nothing else had ever been said; and from there on again as it comes.
 """
 
@@ -55,7 +55,7 @@ from modelpicker.kernels.primitives import GRADED, SKIPPED, Codes, Floats, Grade
 from modelpicker.label import AnyLabel, Label
 from modelpicker.losses import Loss
 
-# Rounds that are gone through at once.
+# Rounds that are read at once.
 PIECE = 2**14
 # Bytes of rounds that may wait to be taken in for certificates: there may be many campaigns.
 BYTES_WAITING = 2**20
@@ -111,11 +111,12 @@ class Projection(CampaignState):
     terms: Terms = NO_TERMS
     """The budget and the goal that hold now, and whether anybody is asked; those of the settings, to begin with."""
     feed: FeedState = field(default_factory=FeedState)
-    """Items of files that wait to be asked about."""
+    """Items of files that have not been asked about yet."""
     _unanswered: list[int] | None = None
     """Queries without a label, in order; looked up when somebody asks, and kept up from then on."""
     _labelled: dict[int, Floats] | None = None
-    """Labelled rounds and what they say of each model, where models are dropped; looked up and kept up likewise."""
+    """Labelled rounds and what they say about each model, where models are dropped; looked up and kept up
+    likewise."""
     _spelt: dict[bool, Loss] = field(default_factory=dict)
     """The loss, whose classes are spelt as those of the models: as numbers, or as text."""
 
@@ -131,7 +132,7 @@ class Projection(CampaignState):
             picker = settings.make(members(settings, changes))
         except InputError as error:  # they were checked when the campaign was made
             raise StorageError(
-                f"the settings of the campaign make no sense: {error} Somebody changed the storage: restore a "
+                f"the settings of the campaign are not valid: {error} Somebody changed the storage: restore a "
                 "backup; `modelpicker verify` says what is wrong."
             ) from error
         joined = joined_late(changes)
@@ -175,7 +176,7 @@ class Projection(CampaignState):
 
     @property
     def waiting_items(self) -> dict[str, int]:
-        """How many items of each file wait to be asked about."""
+        """How many items of each file have not been asked about yet."""
         return self.feed.waiting_by_file()
 
     @property
@@ -244,7 +245,7 @@ class Projection(CampaignState):
         return self._unanswered
 
     def labelled(self, store: EventStore) -> Mapping[int, Floats]:
-        """What each label says of every model, where the algorithm drops models: others need not know."""
+        """What each label says about every model, where the algorithm drops models: others need not know."""
         if not self.picker.drops:
             return {}
         if self._labelled is None:
@@ -288,7 +289,7 @@ class Projection(CampaignState):
         return Past(len(self.settings.models) + joined, len(self.changes))
 
     def certificate(self, best: int, confidence: float, kind: CertificateKind) -> Certificate:
-        """What is known of one of the models."""
+        """What is known about one of the models."""
         noise = self.settings.costs.label_noise
         if not self.changes and best == self.picker.models.index(self.picker.recommended):
             return self.picker.certificate(confidence, kind, label_noise=noise)
@@ -304,7 +305,8 @@ class Projection(CampaignState):
     def observe(self, codes: list[int], plan: BudgetPlan) -> tuple[bool, float, int, int]:
         """Decide one round, interpreted: query, probability, recommended model, code of the prediction."""
         picker = self.picker
-        # A picker has room for as many classes as models; codes of a batch may be larger, so they are counted anew.
+        # A picker has room for as many classes as models; codes of a batch may be larger, so they are counted
+        # again.
         present = sorted({code for code in codes if code >= 0})
         place = {code: number for number, code in enumerate(present)}
         query, probability, recommended, said = self.runner.observe(
@@ -458,7 +460,7 @@ class Projection(CampaignState):
         return known
 
     def follow(self, store: EventStore, stored: Stored) -> None:
-        """Move on by an event that changes nothing of what was learned before it."""
+        """Move on by an event that changes nothing about what was learned before it."""
         self.check_follows(stored)
         match stored.event:
             case Rounds() as rounds:
@@ -579,7 +581,7 @@ def _closed(events: Sequence[Rounds], missed: float) -> npt.NDArray[np.bool_]:
 
 
 def rebuild(store: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> Projection:
-    """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
+    """The state as of an event, found from the events alone; everything up to `rebuilt` is rebuilt."""
     changes: list[ModelChange] = []
     final: dict[int, AnyLabel | None] = {}
     for stored in store.others((Joining.kind, Leaving.kind, Answer.kind, Retraction.kind), upto=rebuilt):
@@ -619,7 +621,7 @@ def catch_up(projection: Projection, store: EventStore, upto: int) -> None:
 
 
 class _Piece:
-    """Consecutive rounds that are gone through together."""
+    """Consecutive rounds that are read together."""
 
     def __init__(self, projection: Projection, labels: Mapping[int, AnyLabel | None]) -> None:
         self.projection = projection
@@ -640,7 +642,7 @@ class _Piece:
 
 
 def _revise(projection: Projection, told: dict[int, KnownAnswers], event: Event) -> None:
-    """Count an event of a history that is learned anew: what it means for the estimates is known already."""
+    """Count an event of a history that is rebuilt: what it means for the estimates is known already."""
     match event:
         case Answer(round=number, label=label):
             projection.count(number, told.get(number), KnownAnswers(label))

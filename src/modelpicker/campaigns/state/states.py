@@ -25,7 +25,7 @@ def load_state(settings: CampaignSettings, document: Mapping[str, Any], store: E
 
 
 def rebuild(store: EventStore, settings: CampaignSettings, upto: int, rebuilt: int) -> CampaignState:
-    """The state as of an event, found from the events alone; everything up to `rebuilt` is learned anew."""
+    """The state as of an event, found from the events alone; everything up to `rebuilt` is rebuilt."""
     if settings.pool is None:
         return projection.rebuild(store, settings, upto, rebuilt)
     return pool_rebuild.rebuild(store, settings, upto, rebuilt)

@@ -18,7 +18,7 @@ def needed_of(change: Transaction, number: int) -> int:
 
 
 def _known(change: Transaction, number: int) -> ItemOpinions:
-    """What people said of a round that several people label."""
+    """What people said about a round that several people label."""
     return change.state.opinions.of(number) or ItemOpinions(needed_of(change, number))
 
 
@@ -40,7 +40,7 @@ def store_label(change: Transaction, answer: Answer) -> None:
 def store_opinion(
     change: Transaction, known: RoundState, label: AnyLabel | None, replace: bool, by: str | None
 ) -> None:
-    """Store what a person says of a round; an answer without a name is that of whoever has leased the round."""
+    """Store what a person says about a round; an answer without a name is that of whoever has leased the round."""
     number, by = known.round, known.leased_by if by is None else by
     found = _known(change, number)
     before = person_of(by) in found.said
@@ -60,7 +60,7 @@ def store_opinion(
 
 
 def _store_agreed(change: Transaction, number: int, by: str | None) -> None:
-    """Store the label of an open round, if what people say of it comes to one; `by` said the last word."""
+    """Store the label of an open round, if what people say about it comes to one; `by` said the last word."""
     agreed = agreed_answer(change.state.settings.overlap_rule, _known(change, number))
     if agreed is not None:
         store_label(change, Answer(number, agreed.label, by, of_opinions=True))

@@ -35,7 +35,7 @@ from modelpicker.campaigns.storage.database import Storage
 from modelpicker.errors import StateError, StorageError
 
 # Events and rounds after which the state is kept again: what opening a campaign goes through at most. With many
-# models the state is large, and kept less often, up to so many times.
+# models the state is large, and kept less often, up to that many times.
 EVENTS_KEPT = 256
 ROUNDS_KEPT = 512
 FEW_MODELS, SELDOM = 32, 4
@@ -48,7 +48,7 @@ REST = 20_000
 
 
 class BehindError(Exception):
-    """What was learned is of a past that has changed since; to learn it anew takes longer than the caller waits."""
+    """What was learned is of a past that has changed since; to rebuild it takes longer than the caller waits."""
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class Transaction:
 
     @property
     def changed_the_past(self) -> bool:
-        """Whether everything has to be learned anew before anything else can follow."""
+        """Whether everything has to be rebuilt before anything else can follow."""
         return self.before is not None
 
     def add(self, event: Event) -> int:
@@ -184,7 +184,10 @@ class CampaignTransactions:
         return self._group is not None
 
     def warm_up(self) -> None:
-        """Compile what decides many rounds at once, beside whatever else goes on: worth it where many will come."""
+        """Compile what decides many rounds at once, beside whatever else continues.
+
+        Worth it where many will come.
+        """
         new_state(self.settings).warm_up()
 
     def stored(self, upto: int, after: int = 0) -> Iterator[Stored]:
@@ -202,7 +205,7 @@ class CampaignTransactions:
             change = self._group
             if change is not None:
                 if change.before is not None:
-                    raise BehindError(f"campaign {self.name!r} has yet to learn what its last change means.")
+                    raise BehindError(f"campaign {self.name!r} has not yet learned what its last change means.")
                 before = change.head
                 change.at = int(time.time() * 1e6)
                 yield change
@@ -220,7 +223,8 @@ class CampaignTransactions:
     def grouped(self, *, patient: bool = True) -> Iterator[Transaction]:
         """One transaction for all that is changed within it: everything is on disk when it ends, or nothing.
 
-        Who catches the error of a change may go on with the next, unless the change was `touched`: then all must be
+        Who catches the error of a change may continue with the next, unless the change was `touched`: then all
+        must be
         undone, by letting the error out. After a change of the past (`before` is set) there can be no other.
         Unless `patient`, a BehindError is raised at once where much has to be learned first.
         """
@@ -320,7 +324,7 @@ class CampaignTransactions:
         Unless `patient`, a BehindError is raised where that would take long, or somebody is at it for long.
         """
         if not self._learning.acquire(timeout=-1 if patient else MOMENT):
-            raise BehindError(f"campaign {self.name!r} is being learned anew.")
+            raise BehindError(f"campaign {self.name!r} is being rebuilt.")
         try:
             anew = self._learn(patient)
         finally:
@@ -332,7 +336,7 @@ class CampaignTransactions:
                 self._sample_if_due(change)
 
     def _learn(self, patient: bool) -> bool:
-        """Whether the state was learned anew, and should be kept."""
+        """Whether the state was rebuilt, and should be kept."""
         store = self.distant()
         with self._lock:
             self._check_open()
@@ -346,7 +350,7 @@ class CampaignTransactions:
         anew = projection is None and head.rebuilt > 0
         if projection is None:
             if not patient and head.events > FEW_EVENTS:
-                raise BehindError(f"campaign {self.name!r} has to be learned anew.")
+                raise BehindError(f"campaign {self.name!r} has to be rebuilt.")
             with self._named():
                 projection = rebuild(store, self.settings, head.events, head.rebuilt)
         with self._lock:
@@ -358,7 +362,7 @@ class CampaignTransactions:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """An error that is found in the events says of which campaign."""
+        """An error in the events names the campaign."""
         try:
             yield
         except StorageError as error:
@@ -430,10 +434,16 @@ class CampaignTransactions:
         if self._closed:
             raise StorageError(f"campaign {self.name!r} was closed; open it again with open_campaign.")
         if self._process != os.getpid():
-            raise StorageError(f"campaign {self.name!r} was opened by another process; open it anew after a fork.")
+            raise StorageError(f"campaign {self.name!r} was opened by another process; open it again after a fork.")
 
     def close(self) -> None:
-        """Let go of the campaign; everything is on disk already, and it can be opened again."""
+        """Let go of the campaign; everything is on disk already, and it can be opened again.
+
+        >>> import modelpicker as mp
+        >>> campaign = mp.create_campaign("memory://close", "tickets", models=["bert", "gpt"])
+        >>> query = campaign.ask({"bert": "spam", "gpt": "ham"}, key="msg-1")
+        >>> campaign.close()
+        """
         with self._lock:
             self._closed = True
             self._projection = None
@@ -452,5 +462,5 @@ class CampaignTransactions:
 
 
 def _follows(projection: CampaignState, head: Head) -> bool:
-    """Whether the campaign has only gone on since, and its past is still the one that was learned."""
+    """Whether the campaign has only continued since, and its past is still the one that was learned."""
     return head.rebuilt <= projection.event <= head.events

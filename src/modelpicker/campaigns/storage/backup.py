@@ -1,4 +1,4 @@
-"""Backups of an SQLite storage, made while others go on working with it."""
+"""Backups of an SQLite storage, made while others continue working with it."""
 
 import os
 import re
@@ -85,7 +85,7 @@ def _check_target(storage: Storage, target: Path, overwrite: bool) -> None:
     if target.exists() and storage.file is not None and target.samefile(storage.file):
         raise InputError(f"{target} is the storage itself; choose another file.")
     if target.exists() and not overwrite:
-        raise ConflictError(f"{target} is there already; pass --force to overwrite it.")
+        raise ConflictError(f"{target} already exists; pass --force to overwrite it.")
     log = companions(target)[0]
     if log.exists() and log.stat().st_size:  # SQLite would take it for the log of the new file
         raise ConflictError(

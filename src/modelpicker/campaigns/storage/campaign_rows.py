@@ -22,7 +22,7 @@ def all_campaigns(connection: sa.Connection) -> list[Any]:
 
 def add_campaign(connection: sa.Connection, name: str, created: int, settings: CampaignSettings) -> int:
     """A campaign without events; its number."""
-    taken = ConflictError(f"there is a campaign {name!r} already; open that one, or choose another name.")
+    taken = ConflictError(f"there already is a campaign {name!r}; open that one, or choose another name.")
     if find_campaign(connection, name) is not None:
         raise taken
     values = {

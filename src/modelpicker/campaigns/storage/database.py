@@ -143,12 +143,12 @@ class Storage:
                     connect_args={"timeout": PATIENCE},
                 )
         except (sa.exc.ArgumentError, ValueError) as error:
-            raise InputError(f"storage {self._shown()!r} is no URL: {error}. Pass {FORMS}.") from error
+            raise InputError(f"storage {self._shown()!r} is not a URL: {error}. Pass {FORMS}.") from error
         sa.event.listen(engine, "connect", _set_up_sqlite)
         return engine
 
     def prepare(self, *, create: bool) -> None:
-        """Refuse what is no storage of this version; make the tables where there are none, if that is wanted."""
+        """Refuse what is not a storage of this version; make the tables where there are none, if that is wanted."""
         if self._ready and self._same_file():
             return
         self._forget()
@@ -191,11 +191,11 @@ class Storage:
         return None if found is None else (found.st_dev, found.st_ino)
 
     def _same_file(self) -> bool:
-        """Whether the file is still the one that was opened: connections go on writing to one that is gone."""
+        """Whether the file is still the one that was opened: connections continue writing to one that is gone."""
         return self.file is None or (self._identity is not None and self._identify() == self._identity)
 
     def _forget(self) -> None:
-        """Open everything anew next time."""
+        """Open everything again next time."""
         self._ready = False
         self._identity = None
         if self.file is not None:
@@ -206,7 +206,7 @@ class Storage:
             self._lost = True
             self._forget()
             raise StorageError(
-                f"{self.url} was removed or replaced while it was in use; bring the file back, then open it anew."
+                f"{self.url} was removed or replaced while it was in use; restore the file, then open it again."
             )
 
     def _check_file(self) -> None:
@@ -214,7 +214,7 @@ class Storage:
         with self._translated(), self.file.open("rb") if self.file else nullcontext() as stream:
             start = stream.read(len(SQLITE)) if stream else b""
         if start and start != SQLITE:
-            raise StorageError(f"{self.url} is no SQLite database; choose another file.")
+            raise StorageError(f"{self.url} is not an SQLite database; choose another file.")
 
     def version(self, connection: sa.Connection) -> str | None:
         """The schema that is there; None where there is nothing at all."""
@@ -226,7 +226,9 @@ class Storage:
         if not tables or (self.postgres and not set(tables) & set(schema.metadata.tables)):
             return None
         if set(schema.metadata.tables) <= set(tables):
-            raise StorageError(f"{self.url} has campaigns, but does not say of which schema; bring back a backup.")
+            raise StorageError(
+                f"{self.url} has campaigns, but does not say which schema they have; restore a backup."
+            )
         raise StorageError(f"{self.url} is a database of something else: it has tables, but no campaigns.")
 
     def _outdated(self, found: str) -> str:

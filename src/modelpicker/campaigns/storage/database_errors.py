@@ -5,12 +5,12 @@ import sqlite3
 # How long one waits for others who write, in seconds.
 PATIENCE = 120.0
 
-FULL = "the disk is full. Nothing was lost: free some space, then go on."
-READ_ONLY = "it is read-only. Nothing was lost: check the permissions of the file and its folder, then go on."
-DAMAGED = "it is damaged, or no database at all. Bring back a backup; `modelpicker verify` tells what is wrong."
+FULL = "the disk is full. Nothing was lost: free some space, then continue."
+READ_ONLY = "it is read-only. Nothing was lost: check the permissions of the file and its folder, then continue."
+DAMAGED = "it is damaged, or not a database. Restore a backup; `modelpicker verify` tells what is wrong."
 CLOSED = "it cannot be opened; check that its folder exists and may be written to. Nothing was lost."
 BUSY = f"others have been writing for {PATIENCE:.0f} seconds without a break. Nothing was lost: try again."
-BROKEN = "the disk reports an error. Nothing acknowledged was lost: check the disk, then go on."
+BROKEN = "the disk reports an error. Nothing acknowledged was lost: check the disk, then continue."
 
 SQLITE: dict[int, str] = {
     sqlite3.SQLITE_FULL: FULL,

@@ -102,7 +102,7 @@ samples = Table(
 tokens = Table(
     "tokens",
     metadata,
-    Column("id", String(16), primary_key=True),  # the part of a token that is no secret
+    Column("id", String(16), primary_key=True),  # the part of a token that is not a secret
     Column("name", String(100), nullable=False, unique=True),
     Column("role", String(20), nullable=False),
     Column("predictions", Boolean, nullable=False),  # whether an annotator may see them

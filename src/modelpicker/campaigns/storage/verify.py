@@ -1,4 +1,4 @@
-"""Checking a campaign against its events, and mending whatever can be found from them."""
+"""Checking a campaign against its events, and repairing what the events can restore."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class Verification:
 
 
 def verify(campaign: Campaign, *, repair: bool = True) -> Verification:
-    """Rebuild everything from the events and compare; what differs is written anew, if wanted.
+    """Rebuild everything from the events and compare; what differs is written again, if wanted.
 
     Events that are damaged or missing cannot be repaired: only a backup brings them back.
     """
@@ -99,13 +99,13 @@ def _count(store: EventStore, pool: bool) -> tuple[Head, bool]:
     rounds = rebuilt = 0
     total = store.last()
     if total < store.head().events:
-        raise StorageError(f"event {total + 1} of the campaign is missing; bring back a backup.")
+        raise StorageError(f"event {total + 1} of the campaign is missing; restore a backup.")
     for stored in store.events(upto=total):
         if changes_the_past(stored.event, pool):
             rebuilt = stored.number
         if isinstance(stored.event, Rounds | Items):
             if stored.event.first != rounds:
-                raise StorageError(f"event {stored.number}: round {rounds} is missing; bring back a backup.")
+                raise StorageError(f"event {stored.number}: round {rounds} is missing; restore a backup.")
             rounds += len(stored.event)
             vouched |= stored.event.settings is not None
     return Head(total, rounds, rebuilt), vouched
@@ -134,7 +134,7 @@ def _snapshot_faults(store: EventStore, campaign: Campaign, head: Head, right: C
 
 
 def _index_faults(store: EventStore, head: Head, repair: bool) -> list[str]:
-    """Whether answers and keys are those of the events; made anew in any case, and kept if wanted."""
+    """Whether answers and keys are those of the events; made again in any case, and kept if wanted."""
     raw = driver(store.connection)
     raw.execute("SAVEPOINT trial")
     before = store.indexed()

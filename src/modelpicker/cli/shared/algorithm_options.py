@@ -1,4 +1,4 @@
-"""An algorithm from its name and what the command line says of it."""
+"""An algorithm from its name and what the command line says about it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
@@ -59,14 +59,14 @@ def tolerance(default: str) -> Any:
         "--tolerance",
         "--stop-gap",
         min=GAP.low,
-        help="Ask for no more labels once the pick is certified to be so close to the best model: 0.01 is 1 %. "
+        help="Ask for no more labels once the pick is certified to be this close to the best model: 0.01 is 1 %. "
         f" [default: {default}]",
         show_default=False,
     )
 
 
 class AlgorithmHelp(TyperCommand):
-    """A verb whose help ends with what the algorithms say of themselves; they are imported only to show it."""
+    """A verb whose help ends with what the algorithms say about themselves; they are imported only to show it."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (as it is called)
         """List the algorithms, each with its options."""

@@ -37,7 +37,7 @@ COSTS_MORE = (
 GAPS = {
     "accuracy": "The gap is how much less accurate than the pick a model is estimated to be,",
     "grades": "The gap is how much lower than the pick's a model's mean grade is estimated to be,",
-    "preference": "The gap is on what share of the items the pick beats a model, less the share on which it loses,",
+    "preference": "The gap is the share of items on which the pick beats a model, minus that on which it loses,",
     "weighted accuracy": COSTS_MORE,
     "balanced accuracy": "The gap is how much lower than the pick's the balanced accuracy is estimated to be,",
     "cost": COSTS_MORE,
@@ -146,7 +146,7 @@ def storage_url(given: str | None) -> str:
 
 
 def server_settings() -> dict[str, Any]:
-    """What modelpicker.toml says of the server, under [serve]."""
+    """What modelpicker.toml says about the server, under [serve]."""
     found = _settings().get("serve", {})
     if not isinstance(found, dict):
         raise InputError(f"{SETTINGS}: serve is {brief(found)}; write its settings under [serve].")
@@ -239,7 +239,7 @@ def _document(text: str) -> dict[str, Any] | None:
 
 
 def leader(pick: "Pick") -> str:
-    """Who leads, in a few words."""
+    """Which model leads, in a few words."""
     if not pick.named:
         return "no label known yet" if pick.labels_used else "no label yet"
     return f"{pick.model} leads" if len(pick.tied) == 1 else f"{len(pick.tied)} models tied"
@@ -303,7 +303,7 @@ def decided(pick: "Pick") -> str:
 def _counted(pick: "Pick") -> str:
     """How many items and labels there are."""
     budget = "" if pick.budget is None else f" of {pick.budget:,}"
-    labels = f"{pick.labels_used:,}{budget} bought, {pick.pending:,} awaited, {pick.skipped:,} skipped"
+    labels = f"{pick.labels_used:,}{budget} bought, {pick.pending:,} waiting, {pick.skipped:,} skipped"
     if pick.certificate.kind != "pool":
         return f"{count(pick.rounds, 'item')} seen; labels: {labels}."
     known = f", {pick.references:,} known without asking" if pick.references else ""
@@ -329,7 +329,7 @@ def print_standing(pick: "Pick") -> None:
     if pick.weighted:
         typer.echo(GAPS.get(pick.certificate.loss, GAPS["accuracy"]))
     if pick.certificate.kind == "pool":
-        typer.echo("from the labels, and from what all models say of the other items.")
+        typer.echo("from the labels, and from what all models say about the other items.")
     elif pick.weighted:
         typer.echo(f"judged by {pick.covered:,} of {count(pick.rounds, 'item')}; with few labels, it is rough.")
 

@@ -24,7 +24,7 @@ TYPED = "   ".join(f"{key} {what}" for key, what in COMMANDS.items())
 
 
 class Judged(NamedTuple):
-    """What somebody said of the answers on the cards, or a command."""
+    """What somebody said about the answers on the cards, or a command."""
 
     command: str | None = None
     label: "Label | None" = None
@@ -73,7 +73,7 @@ def _read_grades(text: str, given: str, answers: Sequence[int | str]) -> "tuple[
     marks = text.replace(" ", "").replace(",", "")
     strange = next((mark for mark in marks if mark not in GRADES), None)
     if strange is not None:
-        return None, given, f"{brief(strange)} is no grade: y right, n wrong, or 0 to 5 stars. ? says more."
+        return None, given, f"{brief(strange)} is not a grade: y right, n wrong, or 0 to 5 stars. ? says more."
     if len(given) + len(marks) > len(answers):
         left = len(answers) - len(given)
         return None, given, f"{len(marks)} grades, but {left} answer{'' if left == 1 else 's'} left to grade."
@@ -93,13 +93,13 @@ def _read_preference(text: str, _: str, answers: Sequence[int | str]) -> "tuple[
         return Label.better(*found), "", ""
     if text == EQUAL:
         return Label.equal(first, second), "", ""
-    return None, "", f"{brief(text)} is no answer: 1 or 2 is better, or = for equal. ? says more."
+    return None, "", f"{brief(text)} is not an answer: 1 or 2 is better, or = for equal. ? says more."
 
 
 _REST = (
     "s skips the item: nobody can tell. u goes back to your last answer.",
     "m says how the models stand, and whether you may stop.",
-    "q quits; the same command goes on where you were. Every answer is saved at once.",
+    "q quits; run the same command to continue. Every answer is saved at once.",
 )
 _GRADES = (
     "grade, one key per answer, then Enter: y right, n wrong, 0 to 5 stars   w all wrong   d difference",

@@ -1,4 +1,7 @@
-"""What a comparison shows: tables in the terminal, figures and a report in its folder, and how to go on with it."""
+"""What a comparison shows.
+
+Tables in the terminal, figures and a report in its folder, and how to continue with it.
+"""
 
 import math
 import sys
@@ -32,12 +35,12 @@ NO_MARK = "\u00a0"  # keeps its place, where a plain space would be cut off
 
 @contextmanager
 def interruptible(folder: Path) -> Iterator[None]:
-    """Ctrl-C leaves what has been run, and says how to go on."""
+    """Ctrl-C leaves what has been run, and says how to continue."""
     try:
         yield
     except KeyboardInterrupt:
         kept = visible(f"Interrupted. What has been run is kept in {folder};")
-        say("", kept, "the same command goes on from there.")
+        say("", kept, "run the same command to continue.")
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -38,7 +38,7 @@ ScanEngine: TypeAlias = Annotated[
 ]
 Workers: TypeAlias = Annotated[
     int | None,
-    typer.Option(min=1, help="How many threads or workers.  [default: one a core]", show_default=False),
+    typer.Option(min=1, help="How many threads or workers.  [default: one per core]", show_default=False),
 ]
 Scheduler: TypeAlias = Annotated[
     str | None,

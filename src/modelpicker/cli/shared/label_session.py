@@ -22,7 +22,7 @@ LOOK = 1.0
 SHOWN = 3
 # What is shown of an item whose answer was taken back, in characters.
 SHORT = 50
-# Who answers about a file, where nobody says: the same person goes on with the item that a crash left open.
+# Who answers about a file, where nobody says: the same person continues with the item that a crash left open.
 ANNOTATOR = "terminal"
 
 
@@ -105,7 +105,7 @@ class LabelSession:
             say("", "That was the last item that waited." if self.answered else "Nothing waits to be labelled.")
 
     def _keys(self, query: "Query") -> prompts.Keys:
-        """The keys of the campaign's classes; in an open vocabulary, of all that were said of the same kind."""
+        """The keys of the campaign's classes; in an open vocabulary, of all that were said about the same kind."""
         rule = self.campaign.settings.rule
         if self.campaign.classes is not None:
             return self.keys_of.setdefault(object, prompts.Keys(self.campaign.classes, closed=True, rule=rule))
@@ -171,7 +171,7 @@ class LabelSession:
             return
         label = self._own().get(last, self.campaign.label_of(last))
         try:
-            with waiting("Going back"):  # everything is learned anew
+            with waiting("Going back"):  # everything is rebuilt
                 self.campaign.retract(last, lease=self.lease, annotator=self.by)
         except ConflictError as error:  # somebody else took it back, or the budget is spent
             say(visible(f"Not undone: {error}"))
@@ -258,7 +258,7 @@ def _answer(pick: "Pick") -> str:
     if not pick.named:
         return f"Not yet. {pick.no_label_sentence}"
     if pick.reached is None:
-        return f"That is for you to say: no goal was set. {pick.state.title}: {pick.state.reason}"
+        return f"You decide: no goal was set. {pick.state.title}: {pick.state.reason}"
     return f"Not yet: the goal is not reached. {pick.state.title}: {pick.state.reason}"
 
 
@@ -269,7 +269,8 @@ def standing_line(pick: "Pick") -> str:
     if not pick.named:
         return leader(pick)
     gap = pick.certificate.gap
-    proved = f" · proven: within {points(gap)}" if 0.0 < gap < 1.0 else ""
+    counted = pick.certificate.certain  # which proves next to nothing
+    proved = f" · proven: within {points(gap)}" if 0.0 < gap < 1.0 and not counted else ""
     return visible(_leaders(pick)) + proved
 
 

@@ -1,4 +1,4 @@
-"""A person asked for labels by `pick`: a campaign in an SQLite file, begun or gone on with."""
+"""A person asked for labels by `pick`: a campaign in an SQLite file, started or continued."""
 
 import itertools
 import re
@@ -63,7 +63,7 @@ def campaign_name(source: str) -> str:
 
 
 def find_begun(place: Path, source: str) -> "Campaign | None":
-    """The campaign that was begun there, if there is one."""
+    """The campaign that was started there, if there is one."""
     if not is_sqlite(place):
         return None
     from modelpicker.campaigns import open_campaign
@@ -103,12 +103,12 @@ def ask_person(source: "CollectionSource", request: PickRequest, begun: "Campaig
     feeder = Feeder(campaign, collection, use_known=request.labels is not None)
     labels = campaign.counts().labels
     if labels:
-        say(f"Going on with {count(labels, 'label')} from before.")
+        say(f"Continuing with {count(labels, 'label')} from before.")
     session = LabelSession(campaign, LEASE, request.by or ANNOTATOR, feeder=feeder)
     try:
         session.converse()
     except KeyboardInterrupt:
-        say("", visible(f"Stopped. Your answers are in {place}; the same command goes on from there."))
+        say("", visible(f"Stopped. Your answers are in {place}; run the same command to continue."))
         raise
     finally:
         session.give_back()
@@ -122,7 +122,7 @@ def _begin(collection: "ModelCollection", request: PickRequest, place: Path) -> 
     if place.suffix.lower() in (".jsonl", ".ndjson"):
         raise InputError(f"--out {place}: your answers are kept in an SQLite file; pass a name that ends with .db.")
     if place.exists() and place.stat().st_size and not is_sqlite(place):
-        raise ConflictError(f"{place} exists and is no SQLite file; pass another --out.")
+        raise ConflictError(f"{place} exists and is not an SQLite file; pass another --out.")
     source = FileSource(
         file=request.source,
         fingerprint=fingerprint_of(collection),
@@ -151,18 +151,19 @@ def _begin(collection: "ModelCollection", request: PickRequest, place: Path) -> 
 
 
 def check_options(begun: "Campaign", request: PickRequest, place: Path) -> None:
-    """What was typed must be what the campaign was begun with: answers would be put to other questions."""
+    """What was typed must be what the campaign was started with: answers would be put to other questions."""
     for name, (then, now) in _compared(begun, request).items():
         if then != now:
             raise ConflictError(
-                f"{place} is of another pick: it was begun with {name} {_shown(then)}, here it is {_shown(now)}. "
-                f"Leave {name} out to go on. To begin again with the same answers, add --labels {place} "
+                f"{place} belongs to another pick: it was started with {name} {_shown(then)}, here it is "
+                f"{_shown(now)}. "
+                f"Leave {name} out to continue. To start again with the same answers, add --labels {place} "
                 f"--out {_free_place(place)}."
             )
 
 
 def _compared(begun: "Campaign", request: PickRequest) -> dict[str, tuple[Any, Any]]:
-    """Each option that was typed and decides something: how it was begun with, and how it is now."""
+    """Each option that was typed and decides something: how it was started with, and how it is now."""
     settings, typed = begun.settings, request.typed
     options = settings.make(settings.models).options
     own = settings.kind.stops  # then the goal is among its options

@@ -57,7 +57,7 @@ def _free_place(place: Path) -> Path:
 
 
 def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
-    """Look labels up where they are known, go on with a journal that was begun, or begin one."""
+    """Look labels up where they are known, continue with a journal that was started, or begin one."""
     from modelpicker.campaigns.offline import check_several, known_labels, read_whole
     from modelpicker.campaigns.offline_pool import graded_items
     from modelpicker.campaigns.pool_journal import read_header
@@ -82,7 +82,7 @@ def pick_pool(request: PickRequest, ask: bool) -> PoolReport:
     say(f"models: {some_names(opened.models)}")
     check_several(opened, request.source)
     if request.slice is not None:
-        slice_values(read_whole(opened), request.slice, named)  # an error if it is no column to slice by
+        slice_values(read_whole(opened), request.slice, named)  # an error if it is not a column to slice by
     known, total = known_labels(opened) or graded_items(opened), len(opened)
     if begun is None and known and not ask and not (known < total and is_answers(request.labels)):
         if known < total:
@@ -111,20 +111,20 @@ def refuse_for_stream(judge: str | None, warm: Path | None) -> None:
 
 
 def _judge_of(request: PickRequest, begun: dict[str, Any], place: Path) -> str | None:
-    """The judge that a journal was begun with; an error if another one was typed."""
+    """The judge that a journal was started with; an error if another one was typed."""
     then: str | None = begun.get("judge")
     if "judge" in request.typed and request.judge != then:
         how = "without a judge" if then is None else f"with --judge {then}"
-        again = "" if then is None else " Leave --judge out to go on."
+        again = "" if then is None else " Leave --judge out to continue."
         raise ConflictError(
-            f"{place} is of another pick: it was begun {how}, here it is --judge {request.judge}.{again} "
+            f"{place} belongs to another pick: it was started {how}, here it is --judge {request.judge}.{again} "
             f"{_again(place)}"
         )
     return then
 
 
 def _apart(whole: "ModelCollection", request: PickRequest) -> "tuple[ModelCollection, Answers]":
-    """The items without the column of the judge, and what the judge says of each."""
+    """The items without the column of the judge, and what the judge says about each."""
     from modelpicker.campaigns.input.judges import with_judge_apart
 
     if request.judge is None:
@@ -142,8 +142,8 @@ def _check_missing(request: PickRequest, begun: dict[str, Any], place: Path) -> 
     then = begun.get("reading", {}).get("missing", "abstained")
     if "missing" in request.typed and request.reading.missing != then:
         raise ConflictError(
-            f"{place} is of another pick: it was begun with --missing {then}, here it is "
-            f"{request.reading.missing}. Leave --missing out to go on. {_again(place)}"
+            f"{place} belongs to another pick: it was started with --missing {then}, here it is "
+            f"{request.reading.missing}. Leave --missing out to continue. {_again(place)}"
         )
 
 
@@ -221,6 +221,8 @@ def _look_up(whole: "ModelCollection", judge: "Answers", request: PickRequest) -
 
 def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest, place: Path) -> PoolReport:
     """Ask for each label at the terminal, from where the journal is until the pick is certified."""
+    from modelpicker.campaigns.background_compiler import compiling_beside
+    from modelpicker.campaigns.kernel_needs import KernelNeed
     from modelpicker.campaigns.offline import given_labels
     from modelpicker.campaigns.pool_journal import PoolJournal
     from modelpicker.collections.same_answers import SameAnswers
@@ -231,7 +233,8 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
             f"--out {place}: answers about a pool are kept in a file of JSON lines; pass a name that ends with "
             ".jsonl. Or add --as stream: then they are a campaign in an SQLite file."
         )
-    with PoolJournal.opened(place) as journal:
+    with PoolJournal.opened(place) as journal, compiling_beside() as compiler:
+        compiler.want(KernelNeed.of_pools())
         settings, budget, ask_for, costs = _begin(journal, whole, judge, request, given)
         if ask_for == "class" and not journal.answers and _mostly_unique(whole):
             say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")
@@ -248,7 +251,7 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
                 rule=SameAnswers.of(request.reading.same),
             )
         if journal.answers:
-            say(f"Going on with {count(session.pool.labels_used, 'label')} from before.")
+            say(f"Continuing with {count(session.pool.labels_used, 'label')} from before.")
         if given:
             session.use_given(given)
             say(f"{count(session.given, 'label')} given {'is' if session.given == 1 else 'are'} used.")
@@ -258,7 +261,7 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
         try:
             session.converse()
         except KeyboardInterrupt:
-            say("", visible(f"Stopped. Your answers are in {place}; the same command goes on from there."))
+            say("", visible(f"Stopped. Your answers are in {place}; run the same command to continue."))
             raise
         return PoolReport(
             session.pick(),
@@ -296,7 +299,7 @@ def _begin(
     mark = None if judge is None else judge_mark(judge)
     settings, budget, fingerprint = _settings(request), request.goal.budget, fingerprint_of(whole)
     if journal.torn:
-        say(visible(f"{journal.path}: the last line was not whole, as after a crash. It was dropped."))
+        say(visible(f"{journal.path}: the last line was incomplete, as after a crash. It was dropped."))
     if journal.header is None:
         costs = read_costs(whole, request, given, request.ask_for)
         journal.begin(
@@ -323,13 +326,14 @@ def _begin(
     if header.get("slice") != request.slice:
         begun = f"with --slice {header['slice']}" if header.get("slice") else "without --slice"
         raise ConflictError(
-            f"{journal.path} is of another pick: it was begun {begun}, here it is --slice {request.slice}. "
+            f"{journal.path} belongs to another pick: it was started {begun}, here it is --slice {request.slice}. "
             f"{_again(journal.path)}"
         )
     if header.get("judge_mark") != mark:
         raise ConflictError(
-            f"{journal.path} is of another pick: the judge, column {brief(request.judge)} of {header.get('file')}, "
-            f"says something else than when it was begun. Bring back the file that it was. {_again(journal.path)}"
+            f"{journal.path} belongs to another pick: the judge, column {brief(request.judge)} of "
+            f"{header.get('file')}, "
+            f"says something else than when it was started. Restore the original file. {_again(journal.path)}"
         )
     names = {"seed": "seed", "confidence": "confidence", "tolerance": "stop_gap"}
     header = {"ask_for": "class", **header}  # older ones have none
@@ -338,8 +342,9 @@ def _begin(
         if typed in request.typed and header.get(name) != here:
             option = f"--{name.replace('_', '-')}"
             raise ConflictError(
-                f"{journal.path} is of another pick: it was begun with {option} {header.get(name)}, here it is "
-                f"{here}. Leave {option} out to go on. {_again(journal.path)}"
+                f"{journal.path} belongs to another pick: it was started with {option} {header.get(name)}, here "
+                "it is "
+                f"{here}. Leave {option} out to continue. {_again(journal.path)}"
             )
     kept = {name: header.get(name, settings[name]) for name in names}
     costs = _costs_of(journal.path, whole, header, request, given)
@@ -353,7 +358,7 @@ def _costs_of(
     request: PickRequest,
     given: "dict[int, ClassName]",
 ) -> "PoolCosts":
-    """The costs that a journal was begun with; an error if others were typed."""
+    """The costs that a journal was started with; an error if others were typed."""
     from modelpicker.campaigns.pool_costs import PoolCosts
     from modelpicker.campaigns.setting_options import COSTS
 
@@ -365,8 +370,9 @@ def _costs_of(
             if here.document().get(name) != begun.document().get(name):
                 option, now = f"--{name.replace('_', '-')}", here.facts().get(name, "the default")
                 raise ConflictError(
-                    f"{path} is of another pick: its {option} was: {then.get(name, 'the default')}; here it is: "
-                    f"{now}. Leave {option} out to go on. {_again(path)}"
+                    f"{path} belongs to another pick: its {option} was: {then.get(name, 'the default')}; here "
+                    "it is: "
+                    f"{now}. Leave {option} out to continue. {_again(path)}"
                 )
     return begun
 
@@ -377,12 +383,13 @@ def _other_file(path: Path, header: dict[str, Any], whole: "ModelCollection") ->
     found = (
         f"its models are {brief(then)}, here they are {brief(now)}"
         if then != now
-        else f"{header.get('file')} has other items or other predictions than when it was begun"
+        else f"{header.get('file')} has other items or other predictions than when it was started"
     )
     return (
-        f"{path} is of another pick: {found}. Pass another --out, or remove {path} if its answers are not needed."
+        f"{path} belongs to another pick: {found}. Pass another --out, or remove {path} if its answers are not "
+        "needed."
     )
 
 
 def _again(path: Path) -> str:
-    return f"To begin again with the same answers, add --labels {path} --out {_free_place(path)}."
+    return f"To start again with the same answers, add --labels {path} --out {_free_place(path)}."

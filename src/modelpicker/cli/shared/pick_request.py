@@ -37,7 +37,8 @@ class PickRequest:
     slice: str | None
     """The column of the slices."""
     typed: Mapping[str, Any]
-    """The options that were typed, by the names of their parameters: the others may be as they were begun with."""
+    """The options that were typed, by the names of their parameters: the others may be as they were started
+    with."""
     ask_for: str = "class"
     """What a person is asked for."""
     how: "Workforce | None" = None

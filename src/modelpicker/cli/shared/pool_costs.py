@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def typed_costs(loss: str | None, price: str | None, label_noise: float) -> dict[str, Any]:
-    """The loss, the prices and the noise that were typed; what makes no sense is wrong usage."""
+    """The loss, the prices and the noise that were typed; what is not valid is wrong usage."""
     from modelpicker.campaigns.pool_costs import loss_from_text, price_from_text
 
     return {

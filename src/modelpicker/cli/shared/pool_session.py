@@ -140,7 +140,10 @@ class PoolSession:
         return judge(self._head(item), self._shown(item), answers, self.ask_for)
 
     def _answers(self, item: int) -> "Sequence[ClassName]":
-        """The different answers to an item, or the two to compare; in an order that says nothing of the models."""
+        """The different answers to an item, or the two to compare.
+
+        In an order that says nothing about the models.
+        """
         from modelpicker.campaigns.input.judges import names_at
         from modelpicker.campaigns.results.candidates import shuffled_answers, two_strongest
 
@@ -173,7 +176,7 @@ class PoolSession:
         say(f"  {standing_line(self.pick())}")
 
     def _said(self, item: int) -> "ClassName | None":
-        """What the model that leads says of an item: a reader can check that it is the same item."""
+        """What the model that leads says about an item: a reader can check that it is the same item."""
         from modelpicker.campaigns.input.judges import names_at
 
         return names_at(self.whole, item)[self.pool.recommended_index]

@@ -126,7 +126,7 @@ def ask(head: str, fields: Mapping[str, Any], keys: Keys, said: Sequence[int]) -
             answer = keys.alike(name) or keys.add(name)
         if answer is None:
             more = "." if keys.closed else "; +NAME adds one."
-            say(f"{brief(text)} is no class and no key. {keys.command('?')} lists the classes{more}")
+            say(f"{brief(text)} is not a class and no key. {keys.command('?')} lists the classes{more}")
         elif answer.command == HELP:
             say(*_help(offered, keys))
         else:
@@ -155,7 +155,7 @@ def _help(offered: Mapping[str, int], keys: Keys) -> list[str]:
         f"Type a key or the name of a class, then Enter.{'' if keys.closed else ADDING}",
         f"{keys.command('s')} skips the item: nobody can tell. {keys.command('u')} goes back to your last answer.",
         f"{keys.command('m')} says how the models stand, and whether you may stop.",
-        f"{keys.command('q')} quits; the same command goes on where you were. Every answer is saved at once.",
+        f"{keys.command('q')} quits; run the same command to continue. Every answer is saved at once.",
     ]
 
 

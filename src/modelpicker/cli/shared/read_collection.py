@@ -118,12 +118,12 @@ def read_and_note(
     reading = replace(reading, columns={**reading.columns, **chosen})
     with busy(f"Reading {source}"):
         found = read(source, labels, reading)
-    say(visible(f"To say so next time: {as_typed(options_of(chosen, found.models))}"))
+    say(visible(f"To choose the same next time: {as_typed(options_of(chosen, found.models))}"))
     return found, reading
 
 
 def _ask(error: UnclearColumnsError, source: str) -> dict[str, "Role"]:
-    """Ask about each column in doubt; the end of the input is no answer."""
+    """Ask about each column in doubt; the end of the input is not an answer."""
     from modelpicker.collections.preview import first_values
 
     values = first_values(Path(source))

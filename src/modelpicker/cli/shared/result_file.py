@@ -111,7 +111,7 @@ class ResultFile:
 
 @contextmanager
 def result_file(path: Path) -> Iterator[ResultFile]:
-    """A new result file, which is there once it is whole; what is no result of this kind is not overwritten."""
+    """A new result file, which is there once it is whole; what is not a result of this kind is not overwritten."""
     from modelpicker.collections.writers import replacing
 
     _refuse_to_overwrite(path)
@@ -128,7 +128,7 @@ def _refuse_to_overwrite(path: Path) -> None:
         with path.open("rb") as file:
             start = file.read(4096)
     if start and not start.startswith(f'{{"format": "{FORMAT}"'.encode()):
-        raise ConflictError(f"{path} exists and is no result of a pick; pass another --out.")
+        raise ConflictError(f"{path} exists and is not a result of a pick; pass another --out.")
     if b'"labels": "asked"' in start:
         raise ConflictError(f"{path} is of a pick in which a person was asked; pass another --out.")
 

@@ -25,7 +25,7 @@ WIDEST, SHORTEST_NAME = 100_000, 12
 LONGEST_NUMBER = 19
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="What all randomness is drawn from.")]
+Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="The seed of all randomness.")]
 
 # How a file of predictions is read.
 SourceArgument: TypeAlias = Annotated[
@@ -125,7 +125,7 @@ Normalise: TypeAlias = Annotated[
 LabelColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="The column that holds the labels. Of the results of an evaluation tool: the score that is used, or "
+        help="The column that holds the labels. For the results of an evaluation tool: the score that is used, or "
         "reference.  [default: label]",
         show_default=False,
     ),
@@ -133,7 +133,7 @@ LabelColumn: TypeAlias = Annotated[
 TaskOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Of the results of an evaluation tool: the task, if there are several, or a pattern such as 'mmlu*'.",
+        help="For the results of an evaluation tool: the task, if there are several, or a pattern such as 'mmlu*'.",
         show_default=False,
     ),
 ]
@@ -149,8 +149,8 @@ Same: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="exact|normalised|NUMBER",
-        help="What counts as the same answer to an item: equal text; text that is equal but for capitals, white "
-        "space and punctuation at the ends; or numbers that are at most so far apart.  [default: exact]",
+        help="What counts as the same answer to an item: equal text; text that is equal except for capitals, white "
+        "space and punctuation at the ends; or numbers that are at most this far apart.  [default: exact]",
         show_default=False,
     ),
 ]
@@ -158,11 +158,11 @@ MissingOption: TypeAlias = Annotated[
     Literal["abstained", "not-run"] | None,
     typer.Option(
         help="What an empty cell stands for. abstained: the model has no answer, which counts as wrong. not-run: "
-        "the model was not run for this item, and nothing is known of it.  [default: abstained]",
+        "the model was not run for this item, and nothing is known about it.  [default: abstained]",
         show_default=False,
     ),
 ]
-Text: TypeAlias = Annotated[bool, typer.Option("--text", help="Take all answers for strings, also numbers.")]
+Text: TypeAlias = Annotated[bool, typer.Option("--text", help="Treat all answers as strings, also numbers.")]
 
 
 def listed(values: Sequence[str] | None) -> list[str] | None:
@@ -198,7 +198,7 @@ def how_to_read(
     missing: str | None = None,
     task: str | None = None,
 ) -> dict[str, Any]:
-    """What the command line says of a file, as `load_collection` and `open_collection` take it."""
+    """What the command line says about a file, as `load_collection` and `open_collection` take it."""
     return {
         "models": listed(models),
         "fields": listed(fields) or (),
@@ -215,7 +215,7 @@ def how_to_read(
 
 
 def as_same(typed: str) -> Any:
-    """What counts as the same answer, as it was typed; what makes no sense is wrong usage."""
+    """What counts as the same answer, as it was typed; what is not valid is wrong usage."""
     from modelpicker.collections.spelling import check_same
 
     try:

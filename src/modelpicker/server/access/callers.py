@@ -77,7 +77,9 @@ def wrong_secret(request: Request) -> Problem:
     state.failures.add(address)
     state.metrics.failures.inc()
     log_event(logging.WARNING, "wrong token", client=address)
-    return Problem(401, "That token is not valid here; ask who runs this server for another.", _CHALLENGE)
+    return Problem(
+        401, "That token is not valid here. Ask the person who runs this server for a new one.", _CHALLENGE
+    )
 
 
 async def is_welcome(request: Request) -> bool:

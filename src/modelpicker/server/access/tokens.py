@@ -18,7 +18,7 @@ from modelpicker.server.live.group_commit import reach
 
 ROLES = ("owner", "annotator", "reader")
 TOKEN = re.compile(r"mp_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
-# For how long a server may go on with what it knew of the tokens, in seconds: what revoking takes at most.
+# For how long a server may continue with what it knew of the tokens, in seconds: what revoking takes at most.
 FRESH = 1.0
 # Wrong tokens that one address may send before it has to wait, and for how long, in seconds.
 PATIENCE = 10
@@ -28,7 +28,7 @@ MOST_ADDRESSES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is known of a token."""
+    """What is known about a token."""
 
     id: str
     name: str

@@ -1,7 +1,7 @@
 """Routes without detours: FastAPI describes them, but what it does for a request costs more than deciding a round.
 
-A fast route's function takes what can be had at once: the request, callers and campaigns, as `Depends` names them,
-and a body.
+A fast route's function takes what is available at once: the request, callers and campaigns, as `Depends` names
+them, and a body.
 They are found in the order of the parameters, so that nobody learns anything of a campaign who may not.
 """
 

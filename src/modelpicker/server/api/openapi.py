@@ -1,4 +1,4 @@
-"""The description of the API: what FastAPI finds, and what it cannot know of problems, tokens and examples."""
+"""The description of the API: what FastAPI finds, and what it cannot know about problems, tokens and examples."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from modelpicker.server.api.examples import EXAMPLES
 
 DESCRIPTION = """Find the best of your pre-trained classifiers on your own data, with as few labels as possible.
 
-Programs send items with what the models say of them, and are told which labels are worth buying; people send
+Programs send items with what the models say about them, and are told which labels are worth buying; people send
 labels; at any time the campaign names the best model. Whatever is answered is on disk. Errors are problems as RFC
 9457 has them. Items with a `key` may be sent again, whatever went wrong: the same key returns the same decision. A
 label that is told twice counts once."""
@@ -19,10 +19,10 @@ TAGS = [
     {"name": "campaigns", "description": "Begin campaigns and describe them; let models join and leave."},
     {"name": "rounds", "description": "Send items; be told which labels are worth buying."},
     {"name": "labels", "description": "Find the queries that wait; tell, skip and take back labels."},
-    {"name": "standing", "description": "Who leads, how it came about, and all of it to take away."},
+    {"name": "standing", "description": "Which model leads, how the result came about, and downloads."},
     {"name": "files", "description": "Send files of predictions."},
     {"name": "session", "description": "Sign in on the page."},
-    {"name": "health", "description": "Whether the server lives and is ready, and what it counts."},
+    {"name": "health", "description": "Whether the server runs and is ready, and its metrics."},
 ]
 SCHEMES = {
     "token": {"type": "http", "scheme": "bearer", "description": "A token of `modelpicker tokens create`."},

@@ -30,16 +30,16 @@ KINDS = {
     400: ("bad-request", "The request cannot be read"),
     401: ("not-signed-in", "A token is needed"),
     403: ("not-allowed", "This is not allowed"),
-    404: ("not-found", "There is no such thing"),
-    405: ("wrong-method", "This cannot be done here"),
+    404: ("not-found", "Not found"),
+    405: ("wrong-method", "This is not possible here"),
     408: ("too-slow", "The request did not come in time"),
-    409: ("conflict", "It conflicts with what is there"),
+    409: ("conflict", "It conflicts with the current state"),
     413: ("too-large", "The request is too large"),
     415: ("unknown-form", "The request comes in a form that is not understood"),
-    421: ("foreign-host", "This server does not go by that name"),
-    422: ("invalid-input", "The request makes no sense"),
+    421: ("foreign-host", "This server does not have that name"),
+    422: ("invalid-input", "The request is not valid"),
     429: ("too-many", "There were too many attempts"),
-    431: ("too-long", "The head of the request is too large"),
+    431: ("too-long", "The headers of the request are too large"),
     500: ("internal", "Something went wrong here"),
     503: ("unavailable", "This cannot be done right now"),
 }
@@ -106,9 +106,9 @@ def _invalid(error: RequestValidationError) -> Response:
         for entry in error.errors()[:20]
     ]
     if any(entry["type"] == "json_invalid" for entry in error.errors()):
-        return problem(400, f"The body is no JSON: {found[0]['what']}.", errors=found)
+        return problem(400, f"The body is not JSON: {found[0]['what']}.", errors=found)
     if not found:
-        return problem(422, "request: it makes no sense.", errors=found)
+        return problem(422, "request: it is not valid.", errors=found)
     # What may be of several kinds has an error for each of them: the deepest is the one of what was meant.
     depths = [len(entry["loc"]) for entry in error.errors()[:20]]
     first = found[depths.index(max(depths))]

@@ -1,4 +1,4 @@
-"""Files that are sent to the server: received, checked, and read; what the caller says of their columns."""
+"""Files that are sent to the server: received, checked, and read; what the caller says about their columns."""
 
 import asyncio
 import re
@@ -83,14 +83,11 @@ async def received(request: Request, filename: str, largest: int) -> AsyncIterat
                 await asyncio.to_thread(stream.write, piece)
         if path.stat().st_size == 0:
             raise InputError("The file is empty.")
-        yield Received(await run_in_threadpool(read_file, filename, path, _open, path, largest), path)
-
-
-def _open(path: Path, largest: int) -> Path:
-    """What to read, after it was checked."""
-    found = unpack_folder(path, largest) if path.suffix == FOLDER else path
-    check_unpacked(found, largest)
-    return found
+        found = path
+        if ending == FOLDER:
+            found = await run_in_threadpool(read_file, filename, path, unpack_folder, path, largest)
+        await run_in_threadpool(read_file, filename, found, check_unpacked, found, largest)
+        yield Received(found, path)
 
 
 def _stem(filename: str, ending: str) -> str:
@@ -106,7 +103,7 @@ def chosen_roles(columns: str | None) -> dict[str, Role]:
     try:
         found = from_json(columns.encode())
     except ValueError as error:
-        raise InputError(f"columns is no JSON: {error}.") from error
+        raise InputError(f"columns is not JSON: {error}.") from error
     if not isinstance(found, dict):
         raise InputError(f"columns {brief(found)}: send an object, a role by column name.")
     for name, role in found.items():

@@ -7,7 +7,7 @@ from modelpicker.campaigns.storage.database import Storage
 
 
 async def checkpoint_when_quiet(storage: Storage, quiet: float) -> None:
-    """Move the log into the file whenever nobody, in any process, has written to it for so many seconds.
+    """Move the log into the file whenever nobody, in any process, has written to it for that many seconds.
 
     Until cancelled. Whoever copies the file of a server that is idle then has everything.
     """

@@ -5,8 +5,8 @@ way, so that the more clients there are, the less each pays. Decisions do not de
 is decided from what stands before it, and its coins are those of its number.
 
 After a change of the past (an answer replaced or taken back, a model that joins or leaves) a campaign learns
-everything anew, which may take a while. That change itself is on disk, and answered, before. Whoever reads is shown
-how it stood until then; whoever wants to change it waits for a moment, and is then asked to come again.
+everything again, which may take a while. That change itself is on disk, and answered, before. Whoever reads is
+shown how it stood until then; whoever wants to change it waits for a moment, and is then asked to come again.
 """
 
 import asyncio
@@ -52,18 +52,18 @@ SWEEP = 30.0
 # campaign, those who read another.
 WRITERS = 8
 READERS = 16
-# Campaigns that learn anew at once: they have threads of their own.
+# Campaigns that be rebuilt at once: they have threads of their own.
 LEARNERS = 4
 # Seconds after which whoever wants to see all campaigns no longer waits for one.
 BUSY = 0.5
-# Seconds that a change waits for a campaign that learns anew, and the longest pause that is asked for then.
+# Seconds that a change waits for a campaign that is rebuilt, and the longest pause that is asked for then.
 PATIENCE = 1.5
 MOMENT = 0.25
 LONGEST_PAUSE = 30
 
 
 class Pools(NamedTuple):
-    """The threads on which campaigns are changed, read, and learned anew."""
+    """The threads on which campaigns are changed, read, and rebuilt."""
 
     writers: ThreadPoolExecutor
     readers: ThreadPoolExecutor
@@ -76,7 +76,7 @@ class WriteOutcome:
 
     added: list[Added] = field(default_factory=list)
     behind: bool = False
-    """Whether the campaign has to learn anew before anything else can be changed."""
+    """Whether the campaign has to be rebuilt before anything else can be changed."""
 
 
 @dataclass(slots=True, eq=False)
@@ -118,7 +118,7 @@ class CommitQueue:
         self.dashboard = Dashboard(campaign)
         self.metrics = metrics
         self.broken = False
-        """Whether the storage failed: the campaign is opened anew for the next request."""
+        """Whether the storage failed: the campaign is opened again for the next request."""
         self.listeners: set[Callable[[], None]] = set()
         self.used = time.monotonic()
         """When it was last asked for."""
@@ -204,7 +204,7 @@ class CommitQueue:
         return change.waiting.result()
 
     def _come_again(self) -> Problem:
-        """The answer to who wants something of a campaign that learns anew: nothing of it was done."""
+        """The answer to who wants something of a campaign that is rebuilt: nothing about it was done."""
         gone = math.ceil(time.monotonic() - self._learning_since)
         seconds = min(LONGEST_PAUSE, max(1, gone))
         detail = (
@@ -214,7 +214,7 @@ class CommitQueue:
         return Problem(503, detail, {"Retry-After": str(seconds)})
 
     def _learn(self) -> None:
-        """Have the campaign learn anew, on a thread of those who do; then go on with the changes that wait."""
+        """Have the campaign be rebuilt, on a thread of those who do; then continue with the changes that wait."""
         if self._learning is not None:
             return
         self._learning_since = time.monotonic()
@@ -245,7 +245,7 @@ class CommitQueue:
         )
 
     def _finish(self, some: list[QueuedWrite[Any]], done: Future["WriteOutcome"]) -> None:
-        """Tell everyone what came of it, and go on with those who came meanwhile."""
+        """Tell everyone what came of it, and continue with those who came meanwhile."""
         failure = done.exception()
         self._busy = False
         tried = [change for change in some if change.tried or failure is not None]
@@ -321,12 +321,12 @@ class CommitQueue:
         outcome.behind = group.changed_the_past
 
     def let_go(self) -> None:
-        """Keep nothing in memory; whoever still has it in hand may go on, and finds it in the storage."""
+        """Keep nothing in memory; whoever still has it in hand may continue, and finds it in the storage."""
         self.dashboard = Dashboard(self.campaign)
         self.campaign.forget()
 
     def close(self) -> None:
-        """Let go of the campaign for good."""
+        """Let go of the campaign permanently."""
         self.campaign.close()
 
 
@@ -376,11 +376,11 @@ def own_names(campaign: Campaign, rows: list[Any]) -> list[Any]:
 
 
 def reach(url: str) -> Storage:
-    """The storage, which was there when the server began: if it is not, that will pass or must be mended."""
+    """The storage, which was there when the server began: if it is not, that will pass or must be repaired."""
     try:
         return open_storage(url)
     except NotFoundError as error:
-        raise StorageError(f"the storage is gone: {error} Bring it back, and the server goes on.") from error
+        raise StorageError(f"the storage is gone: {error} Restore it, and the server continues.") from error
 
 
 class CommitQueues:
@@ -440,7 +440,7 @@ class CommitQueues:
         return await asyncio.get_running_loop().run_in_executor(self.pools.writers, work)
 
     def let_go(self, keeping: CommitQueue | None = None) -> None:
-        """Keep those campaigns in memory that were used last: so many, and so many bytes, for so long."""
+        """Keep those campaigns in memory that were used last: that many, and that many bytes, for so long."""
         sizes = {name: queue.nbytes for name, queue in self._open.items()}
         total, late = sum(sizes.values()), time.monotonic() - IDLE
         for name, queue in list(self._open.items()):  # those that were used longest ago come first

@@ -29,13 +29,13 @@ CHARTS = 2.0
 LOOK = 1.0
 HEARTBEAT = 15.0
 MOST_FOLLOWERS = 500
-# How a gzip begins that says nothing of a file, and the empty block that ends it.
+# How a gzip begins that says nothing about a file, and the empty block that ends it.
 GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 GZIP_END = b"\x03\x00"
 
 
 class Piece(NamedTuple):
-    """Some bytes of a stream: as they are, and compressed so that any stream can go on with them."""
+    """Some bytes of a stream: as they are, and compressed so that any stream can continue with them."""
 
     plain: bytes
     packed: bytes
@@ -98,7 +98,7 @@ class Feed:
                 await asyncio.wait_for(self._hint.wait(), LOOK - PACE)
 
     async def _find_again(self) -> None:
-        """Where the storage has failed, the campaign is opened anew."""
+        """Where the storage has failed, the campaign is opened again."""
         if self.queue.broken:
             self.queue.listeners.discard(self._hint.set)
             self.queue = await self.queues.find(self.queue.campaign.name)
@@ -112,7 +112,7 @@ class Feed:
             return False
         document = await self.queue.read(lambda _: make())
         event = document["event"]
-        if known is not None and known[0] == event:  # the campaign learns anew: this is how it stood before
+        if known is not None and known[0] == event:  # the campaign is rebuilt: this is how it stood before
             return False
         body = b"event: %s\nid: %d\ndata: %s\n\n" % (kind.encode(), event, to_json(document))
         piece = Piece.of(body)

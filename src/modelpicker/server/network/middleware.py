@@ -121,7 +121,7 @@ class RequestMiddleware:
         if not self.any_host and _without_port(host) not in self.hosts:
             raise Problem(
                 421,
-                f"This server does not go by the name {host[:100]!r}; use localhost, or add it to allowed_hosts.",
+                f"This server does not have the name {host[:100]!r}; use localhost, or add it to allowed_hosts.",
             )
         for origin in headers.getlist("origin"):
             if not host or origin.lower() not in (f"http://{host}", f"https://{host}"):
@@ -237,9 +237,9 @@ class LimitedBody:
             if self._unpack.unused_data:
                 raise Problem(400, "Something follows the gzip in the body; send one gzip.")
             if last and not self._unpack.eof and len(found) <= self._left:
-                raise Problem(400, "The body is no gzip, or was cut off.")
+                raise Problem(400, "The body is not gzip, or was cut off.")
         except zlib.error as error:
-            raise Problem(400, f"The body is no gzip: {error}.") from error
+            raise Problem(400, f"The body is not gzip: {error}.") from error
         return found
 
 
@@ -260,7 +260,7 @@ def _without_port(host: str) -> str:
 
 
 def _method(scope: Scope) -> str:
-    """The method, of those there are: what a client makes up would be counted for ever."""
+    """The method, of it has: what a client makes up would be counted for ever."""
     method: str = scope["method"]
     return method if method in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH") else "OTHER"
 

@@ -1,7 +1,7 @@
 """Connections: none is kept for a client that sends no request, sends one without end, or reads no answer.
 
-uvicorn leaves all of that to a proxy, and answers by itself what is no HTTP; here that answer is a problem too,
-with the headers that all answers have. What is no HTTP is answered in its turn: after the requests before it.
+uvicorn leaves all of that to a proxy, and answers by itself what is not HTTP; here that answer is a problem too,
+with the headers that all answers have. What is not HTTP is answered in its turn: after the requests before it.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from modelpicker.server.api.problems import problem
 from modelpicker.server.network.middleware import HEADERS
 
-# How long the head of a request may take, and a client that reads nothing of its answer, in seconds.
+# How long the head of a request may take, and a client that reads nothing about its answer, in seconds.
 PATIENCE = 30.0
 # Bytes that a request may have beside its body: its head, the marks between chunks, what comes after the last.
 LARGEST_HEAD = 2**16
@@ -80,7 +80,7 @@ class Connection(HttpToolsProtocol):
         if data:
             super().data_received(data)
         if self._beside > LARGEST_HEAD + self._body:
-            self._refuse(431, f"The head of the request is larger than {LARGEST_HEAD:,} bytes.")
+            self._refuse(431, f"The headers of the request are larger than {LARGEST_HEAD:,} bytes.")
 
     def _with_known_method(self, data: bytes) -> bytes:
         """The beginning of a request, with a method that the parser knows; nothing until the method is there."""
@@ -105,7 +105,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """The head of a request is there; the application is told of the method that was sent."""
+        """The head of a request is there; the application is told about the method that was sent."""
         super().on_headers_complete()
         if self._method is not None:
             self.scope["method"], self._method = self._method, None
@@ -117,7 +117,7 @@ class Connection(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Begin to count anew."""
+        """Begin to count again."""
         super().on_message_complete()
         self._between = True
         self._beside = self._body = 0
@@ -128,7 +128,10 @@ class Connection(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request: for a while if there is nothing of it, and not for ever if it comes slowly."""
+        """Wait for the next request.
+
+        For a while if there is nothing about it, and not for ever if it comes slowly.
+        """
         super().on_response_complete()
         if self._under_way:
             return
@@ -175,13 +178,13 @@ class Connection(HttpToolsProtocol):
             self._stuck = None
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
+        """Answer what is not HTTP."""
         self._refuse(400, f"{msg} Send HTTP/1.1, with either a Content-Length or chunks.")
 
     def _refuse(self, status: int, detail: str) -> None:
         """Answer here, and hang up, once the requests before it are answered.
 
-        A request whose own body is no HTTP is given up; unless its answer is on its way, which this would garble.
+        A request whose own body is not HTTP is given up; unless its answer is on its way, which this would garble.
         """
         self._clear()
         if self._closing:

@@ -18,7 +18,7 @@ from modelpicker.server.context import ServerContext
 from modelpicker.server.logs import log_event
 from modelpicker.server.network.protocol import Connection
 
-# How long requests may go on once the server was told to stop, in seconds.
+# How long requests may continue once the server was told to stop, in seconds.
 GRACE = 30
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from modelpicker.collections.document_tables import as_lines
-from modelpicker.collections.evaluation_tools import is_evaluation
+from modelpicker.collections.evaluation_tools import find_runs, is_evaluation
 from modelpicker.collections.long_tables import ITEM, MODEL, as_long
 from modelpicker.collections.tables import LONGEST_LINE, PACKED, ending_of, open_binary, open_table
+from modelpicker.errors import InputError
 from modelpicker.server.api.documents.settings import MOST_MODELS
 from modelpicker.server.api.problems import Problem
 from modelpicker.server.api.responses import from_json
@@ -34,6 +35,8 @@ def check_unpacked(path: Path, largest: int) -> None:
     if path.is_dir():
         logs = sorted(path.rglob(f"*{LOG}"))  # other files of evaluation tools are read piece by piece
         check_size([entry for log in logs if log.is_file() for entry in _members(log)], largest)
+        if not find_runs(path):
+            raise InputError(f"{path} has no results of an evaluation tool that is known; send a table as it is.")
         return
     if path.suffix == PACKED:
         _check_packed(path, largest)
@@ -105,7 +108,7 @@ def _check_header(path: Path, _: int) -> None:
 
 
 def _columns(start: str, mark: str) -> int:
-    """How many names the first line has, which may go on after a line break in quotation marks."""
+    """How many names the first line has, which may continue after a line break in quotation marks."""
     try:
         return len(next(csv.reader(io.StringIO(start, newline=""), delimiter=mark), []))
     except csv.Error:  # a name longer than any

@@ -37,7 +37,7 @@ watched = sa.Table(
 PAUSES = (5.0, 30.0, 120.0, 600.0, 3600.0, 21600.0, 43200.0)
 TAKEN = 60.0
 KEPT = 30 * 86400.0
-BEGUN = "begun"
+BEGUN = "started"
 """The row that says that campaigns are watched, also where there is none yet."""
 
 
@@ -100,7 +100,7 @@ class Outbox:
         return True
 
     def due(self, most: int = 20) -> list[Delivery]:
-        """Deliveries whose time has come; nobody else takes them for a while."""
+        """Deliveries whose time has come; nobody else treats them as a while."""
         now, found = time.time(), []
         with self.storage.reading() as connection:
             any_due = connection.execute(sa.select(deliveries.c.id).where(deliveries.c.due <= now).limit(1)).first()

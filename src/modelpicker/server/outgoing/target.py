@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import hmac
 import json
+from html import escape
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ SHORTEST_SECRET = 16
 
 
 class WebhookTarget(NamedTuple):
-    """An address that is told of news."""
+    """An address that is told about news."""
 
     url: str
     form: Form
@@ -34,7 +35,7 @@ class WebhookTarget(NamedTuple):
             parts = urlsplit(url)
             host, _ = parts.hostname, parts.port
         except ValueError as error:
-            raise InputError(f"webhook {brief(given)} is no address: {error}.", parameter="webhooks") from error
+            raise InputError(f"webhook {brief(given)} is not an address: {error}.", parameter="webhooks") from error
         if parts.scheme not in ("http", "https") or not host or any(one.isspace() for one in url):
             raise InputError(
                 f"webhook {brief(given)}: pass an address such as https://example.org/hook, or "
@@ -51,8 +52,8 @@ class WebhookTarget(NamedTuple):
         return f"{parts.scheme}://{parts.hostname}{port}/…"
 
     def body(self, news: dict[str, Any]) -> bytes:
-        """News in the form that the address takes."""
-        document = {"text": news["text"]} if self.form == "slack" else news
+        """News in the form that the address takes. In Slack's, `<` begins a command, such as to call everybody."""
+        document = {"text": escape(news["text"], quote=False)} if self.form == "slack" else news
         return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -63,7 +64,7 @@ def key_of(secret: str) -> bytes:
     try:
         return base64.b64decode(secret.removeprefix(ENCODED), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise InputError(f"the secret of webhooks is no base64 after {ENCODED}: {error}.") from error
+        raise InputError(f"the secret of webhooks is not base64 after {ENCODED}: {error}.") from error
 
 
 def check_secret(secret: str | None) -> None:

@@ -1,4 +1,4 @@
-"""A campaign as a whole: what it is begun with, what may change, how far it has come."""
+"""A campaign as a whole: what it is started with, what may change, how far it has come."""
 
 from typing import Annotated, Any, TypeAlias
 
@@ -32,7 +32,7 @@ class NewCampaign(SettingsTaken):  # type: ignore[misc]  # its other fields are 
         str | dict[str, Any] | None,
         Field(
             description='What mistakes cost: weights by class ({"spam": 5}), costs by class and answer '
-            '({"spam": {"ham": 5}}), or accuracy, if null. The certificate speaks of it.',
+            '({"spam": {"ham": 5}}), or accuracy, if null. The certificate is about it.',
             examples=[{"spam": 5}],
         ),
     ] = None
@@ -65,8 +65,8 @@ class NewTerms(Taken):
     ] = None
     stop_when: Annotated[StoppingRule | None, Field(description="The goal; null for none.")] = None
     paused: Annotated[bool, Field(description="Nobody is asked for labels.")] = False
-    archived: Annotated[bool, Field(description="It is put away, and takes nothing.")] = False
-    finished: Annotated[bool, Field(description="The result is taken: open questions are withdrawn.")] = False
+    archived: Annotated[bool, Field(description="It is archived: it takes no items and no labels.")] = False
+    finished: Annotated[bool, Field(description="It is finished: open questions are withdrawn.")] = False
     guidelines: Guidelines = ""
     name: Annotated[
         str | None,
@@ -101,13 +101,13 @@ class ToGoDocument(BaseModel):
     """About how many more labels a pool needs until the pick is certified: an estimate."""
 
     expected: Count
-    low: Annotated[Count, Field(description="It is likely that at least so many are needed.")]
-    high: Annotated[Count, Field(description="It is likely that at most so many are needed.")]
+    low: Annotated[Count, Field(description="It is likely that at least that many are needed.")]
+    high: Annotated[Count, Field(description="It is likely that at most this many are needed.")]
     words: Annotated[str, Field(description="For people.")]
 
 
 class OutlookDocument(BaseModel):
-    """What so many more labels of a pool would buy: an estimate."""
+    """What that many more labels of a pool would buy: an estimate."""
 
     labels: Count
     chance: Annotated[Chance, Field(description="That the pick is certified by then.")]
@@ -162,7 +162,7 @@ class Summaries(BaseModel):
 
 
 class Described(SettingsSent):  # type: ignore[misc]  # its other fields are made from their descriptions
-    """A campaign: what it is made with, how far it has come, who leads."""
+    """A campaign: what it is made with, how far it has come, which model leads."""
 
     name: str
     created: Timestamp

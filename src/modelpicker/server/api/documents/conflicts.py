@@ -17,7 +17,7 @@ class NewSettlement(Taken):
 
 
 class OpinionDocument(BaseModel):
-    """What one person says of an item that several people label."""
+    """What one person says about an item that several people label."""
 
     by: Annotated[str | None, Field(description="Who gave it.")]
     label: Annotated[LabelSent | None, Field(description="Null if they cannot tell.")]

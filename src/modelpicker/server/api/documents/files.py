@@ -27,7 +27,7 @@ class FileLook(BaseModel):
     columns: Annotated[list[ColumnDocument], Field(description="All columns, in the order of the file.")]
     rows: Annotated[
         list[dict[str, Any]],
-        Field(max_length=5, description="The first rows, a value by column; long texts are shortened."),
+        Field(max_length=5, description="The first rows, one value per column; long texts are shortened."),
     ]
     problem: Annotated[
         str | None,

@@ -49,7 +49,7 @@ class ItemRecord(Happened):
     id: Count
     predictions: Annotated[list[Called | None], Field(description="In the order of the models.")]
     judge: Annotated[
-        Called | None, Field(description="What the judge says of it; null or absent where it says nothing.")
+        Called | None, Field(description="What the judge says about it; null or absent where it says nothing.")
     ] = None
     slice: Annotated[str | None, Field(description="The slice that it is in; absent where there are none.")] = None
 
@@ -111,7 +111,7 @@ class SkipRecord(Happened):
 
 
 class OpinionRecord(Happened):
-    """What one person says of an item that several people label."""
+    """What one person says about an item that several people label."""
 
     kind: Literal["opinion"]
     id: Count

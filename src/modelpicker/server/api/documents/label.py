@@ -29,7 +29,7 @@ class LabelDocument(Taken):
     otherwise: Annotated[
         Chance | None,
         Field(
-            description="The grade of all other answers; null if it is not known: they count at their worst. With "
+            description="The grade of all other answers; null if it is not known: they count as the worst. With "
             "no grades at all and 0 here, all answers are wrong."
         ),
     ] = None

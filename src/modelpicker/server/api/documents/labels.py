@@ -31,7 +31,7 @@ class NewLabel(Taken):
             examples=["spam", {"kind": "grades", "grades": [["Paris", 1], ["Lyon", 0]], "otherwise": None}],
         ),
     ]
-    replace: Annotated[bool, Field(description="The answer that is there was wrong.")] = False
+    replace: Annotated[bool, Field(description="Replace the earlier answer, which was wrong.")] = False
     annotator: Annotator = None
 
 
@@ -47,7 +47,7 @@ class NewLabels(Taken):
             examples=[[[17, "spam"], ["msg-18", "ham"]]],
         ),
     ]
-    replace: Annotated[bool, Field(description="The answers that are there were wrong.")] = False
+    replace: Annotated[bool, Field(description="Replace the earlier answers, which were wrong.")] = False
     annotator: Annotator = None
 
 
@@ -55,7 +55,7 @@ class NewSkip(Taken):
     """A query that nobody can label."""
 
     id: Id
-    replace: Annotated[bool, Field(description="The answer that is there was wrong.")] = False
+    replace: Annotated[bool, Field(description="Replace the earlier answer, which was wrong.")] = False
     annotator: Annotator = None
 
 
@@ -73,7 +73,7 @@ class NewRetraction(Taken):
 class NewLease(Taken):
     """Queries to be kept for an annotator."""
 
-    most: Annotated[int, Field(ge=1, le=100, description="At most so many.")] = 1
+    most: Annotated[int, Field(ge=1, le=100, description="At most this many.")] = 1
     seconds: Annotated[float, Field(gt=0, le=LONGEST_LEASE, description="For how long.")] = 300.0
     annotator: Annotator = None
 
@@ -85,7 +85,7 @@ class Waiting(BaseModel):
     item: dict[str, Any] | None
     key: str | None
     classes: Annotated[
-        list[Called] | None, Field(description="What models say of it; null for who may not see that.")
+        list[Called] | None, Field(description="What models say about it; null for callers who may not see that.")
     ]
     candidates: Annotated[
         list[Called] | None,
@@ -106,7 +106,7 @@ class Leased(BaseModel):
     queries: list[Waiting]
     pending: Annotated[Count, Field(description="How many queries wait in all.")]
     deciding: Annotated[
-        bool, Field(description="Whether items of files are still gone through for the next query: ask again.")
+        bool, Field(description="Whether items of files are still seen for the next query: ask again.")
     ]
     own: Annotated[
         Count | None, Field(description="How many labels the annotator has given that hold; null if unnamed.")

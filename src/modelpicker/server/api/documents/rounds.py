@@ -60,7 +60,7 @@ Key = Annotated[
 
 
 class NewRound(Taken):
-    """An item, and what the models say of it."""
+    """An item, and what the models say about it."""
 
     predictions: Predictions
     item: ItemField = None
@@ -76,17 +76,17 @@ class NewRounds(Taken):
         WithJsonSchema({"type": "array", "maxItems": MOST_ROUNDS, "items": ROW}),
         Field(
             max_length=MOST_ROUNDS,
-            description="A row a round: what each model says, by name or in the order of the models.",
+            description="A row per round: what each model says, by name or in the order of the models.",
             examples=[[["spam", "ham"], ["ham", "ham"]]],
         ),
     ]
     items: Annotated[
         Annotated[list[dict[str, Any] | None], Field(fail_fast=True, max_length=MOST_ROUNDS)] | None,
-        Field(description="One a round."),
+        Field(description="One per round."),
     ] = None
     keys: Annotated[
         Annotated[list[Key], Field(fail_fast=True, max_length=MOST_ROUNDS)] | None,
-        Field(description="One a round.", examples=[["msg-17", "msg-18"]]),
+        Field(description="One per round.", examples=[["msg-17", "msg-18"]]),
     ] = None
 
 

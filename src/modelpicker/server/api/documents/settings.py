@@ -117,7 +117,9 @@ class AlgorithmDocument(BaseModel):
 class SettingsDocument(BaseModel):
     """What a campaign may be made with."""
 
-    settings: Annotated[list[OptionDocument], Field(description="The fields of a new campaign, but for its name.")]
+    settings: Annotated[
+        list[OptionDocument], Field(description="The fields of a new campaign, except for its name.")
+    ]
     algorithms: Annotated[list[AlgorithmDocument], Field(description="The algorithms of this server.")]
     longest_name: Annotated[Count, Field(description="How many letters the name of a campaign may have.")]
 

@@ -127,13 +127,13 @@ class StandingDocument(BaseModel):
     conflicts: ConflictCount
     budget: Count | None
     weighted: Annotated[bool, Field(description="Whether estimates are of the whole stream, and not of labels.")]
-    certificate: Annotated[CertificateDocument, Field(description="How sure the pick is.")]
+    certificate: Annotated[CertificateDocument, Field(description="How certain the pick is.")]
     certified: Annotated[bool, Field(description="Whether that is sure enough to stop.")]
     reached: Annotated[bool | None, Field(description="Whether the goal is reached; null where there is none.")]
     state: StateDocument
     to_go: ToGoField
     more: MoreField
-    remark: Annotated[str, Field(description="What the algorithm has to say of how it stands; may be empty.")]
+    remark: Annotated[str, Field(description="What the algorithm has to say about how it stands; may be empty.")]
     saved_per_item: Annotated[
         float | None,
         Field(description="How much cheaper the pick is, per item, than the best estimate; null without prices."),
@@ -154,8 +154,8 @@ class WeightLines(BaseModel):
 
     kind: Literal["weights", "estimates"]
     models: Annotated[list[Called], Field(description="The leaders.")]
-    labels: Annotated[list[Count], Field(description="Labels by then: one a point.")]
-    rounds: Annotated[list[Count], Field(description="Rounds by then: one a point.")]
+    labels: Annotated[list[Count], Field(description="Labels by then: one per point.")]
+    rounds: Annotated[list[Count], Field(description="Rounds by then: one per point.")]
     values: Annotated[
         list[list[float | None]], Field(description="A line a model; null where it took no part yet.")
     ]

@@ -37,12 +37,13 @@ class EventOutcome(BaseModel):
     """What came of one annotation."""
 
     annotation: Annotated[str, Field(description="Its id in Label Studio.")]
-    item: Annotated[Count | None, Field(description="The id of the item; null if it is none of this campaign.")]
+    item: Annotated[Count | None, Field(description="The id of the item; null if it is not one of this campaign.")]
     result: Annotated[
         Literal["taken", "removed", "known", "stale", "conflict", "ignored"],
         Field(
             description="`known`: it was there already. `stale`: a later change came before. `conflict`: somebody "
-            "says something else, and the item is flagged with a note. `ignored`: it is no task of this campaign."
+            "says something else, and the item is flagged with a note. `ignored`: it is not a task of this "
+            "campaign."
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""Campaigns: listed, begun, described; models that join and leave."""
+"""Campaigns: listed, started, described; models that join and leave."""
 
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -85,7 +85,7 @@ async def _summarized(service: ServerContext, listed: Listed) -> Summarized:
     queue = await service.queues.find(listed.name)
     try:
         event, pick = await queue.look()
-    except Problem:  # it learns anew, and nothing is known but how many labels there are
+    except Problem:  # it is rebuilt, and nothing is known but how many labels there are
         found = await queue.read(lambda campaign: campaign.stored_counts())
         counted = found["labelled"], found["waiting"], found["skipped"]
         return Summarized(listed.created, -1, _summary(listed, LEARNING, listed.rounds, *counted))
@@ -149,7 +149,7 @@ async def create_campaign(caller: Owner, service: Service, request: Request, bod
 
 @router.get("/{name}", responses=replies(Described, *NAMED))
 async def describe_campaign(caller: Anybody, queue: Found) -> Response:
-    """Describe a campaign: what it is made with, how far it has come, who leads."""
+    """Describe a campaign: what it is made with, how far it has come, which model leads."""
     return json_response(await queue.read(lambda campaign: describe(campaign, caller)))
 
 
@@ -185,7 +185,7 @@ async def join(caller: Owner, queue: Found, body: NewModel) -> Response:
 async def leave(
     caller: Owner, queue: Found, model: Annotated[str, Path(description="Its name.", examples=["roberta"])]
 ) -> Response:
-    """Let a model take no part any more, from the next round on."""
+    """Let a model no longer take part, from the next round on."""
 
     def change(campaign: Campaign) -> list[ModelName]:
         before = campaign.models

@@ -20,7 +20,7 @@ ANYWHERE = (400, 403, 408, 413, 415, 421, 431, 500)
 CLOSED = (*ANYWHERE, 401, 429, 503)
 NAMED = (*CLOSED, 404)
 OPEN: dict[str, Any] = {"security": []}
-"""What OpenAPI is told of a route that needs no token."""
+"""What OpenAPI is told about a route that needs no token."""
 
 
 def replies(
@@ -72,7 +72,7 @@ def describe(campaign: Campaign, caller: Caller) -> dict[str, Any]:
     costs = {
         name: words for name, words in campaign.settings.costs.facts().items() if not (secret and name == "price")
     }
-    if secret:  # who labels need not know what a judge says, nor where to look for it; prices name the models
+    if secret:  # annotators need not know what a judge says, nor where to look for it; prices name the models
         hidden = (JUDGE, "price")
         settings["options"] = {name: value for name, value in settings["options"].items() if name not in hidden}
     return {

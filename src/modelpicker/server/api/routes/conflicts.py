@@ -26,8 +26,8 @@ settling = APIRouter(
 async def list_conflicts(
     caller: Reader,
     queue: Found,
-    first: Annotated[int, Query(ge=0, le=10**9, description="Leave out so many.")] = 0,
-    most: Annotated[int, Query(ge=1, le=1000, description="At most so many.")] = 100,
+    first: Annotated[int, Query(ge=0, le=10**9, description="Skip this many.")] = 0,
+    most: Annotated[int, Query(ge=1, le=1000, description="At most this many.")] = 100,
 ) -> Response:
     """List the items on which people disagree, with what each of them said."""
     found = await queue.read(lambda campaign: campaign.conflicts())

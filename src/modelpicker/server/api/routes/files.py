@@ -29,8 +29,8 @@ MOST_CLASSES = 10_000
 AtOnce = Annotated[
     bool,
     Query(
-        description="Of a stream: decide about all items now. All questions are there at once, for many annotators "
-        "in parallel, but there are more of them. By default items are asked about as labels come."
+        description="For a stream: decide about all items now. All questions are there at once, for many "
+        "annotators in parallel, but there are more of them. By default items are asked about as labels come."
     ),
 ]
 SameAnswerQuery = Annotated[
@@ -100,7 +100,7 @@ async def upload(
         while (found := await run_in_threadpool(read_file, filename, file.path, next, batches, None)) is not None:
             first, batch = found
             total = add_up(total, await queue.do(partial(_ask, kept, first, batch, at_once or pool)))
-            if await request.is_disconnected():  # what is in stays, and the same file goes on from there
+            if await request.is_disconnected():  # what is in stays, and the same file continues from there
                 raise ClientDisconnect
     return json_response(asdict(total))
 

@@ -1,4 +1,4 @@
-"""Whether the server lives and is ready, and what it counts."""
+"""Whether the server runs and is ready, and its metrics."""
 
 from contextlib import suppress
 
@@ -54,7 +54,7 @@ def _look(url: str) -> None:
                 "text/plain": {"schema": {"type": "string"}, "example": METRICS},
                 "application/openmetrics-text": {"schema": {"type": "string"}, "example": OPEN_METRICS},
             },
-            "description": "The text form that Prometheus reads, or that of OpenMetrics for who accepts it.",
+            "description": "The text form of Prometheus, or that of OpenMetrics for clients that accept it.",
         },
         **problem_responses(*CLOSED),
     },
@@ -63,7 +63,7 @@ async def metrics(service: Service, caller: Reader, request: Request) -> Respons
     """Tell what this server counts, as Prometheus reads it."""
     pending = {}
     for queue in service.queues:
-        with suppress(Problem):  # a campaign that learns anew, and of which nothing is known in the meantime
+        with suppress(Problem):  # a campaign that is rebuilt, and of which nothing is known in the meantime
             _, pick = await queue.look()
             pending[queue.campaign.name] = pick.pending
     content, content_type = service.metrics.expose(pending, ",".join(request.headers.getlist("accept")))

@@ -105,7 +105,7 @@ async def retract(caller: Labeller, queue: Found, body: NewRetraction) -> Respon
 async def list_queries(
     caller: Anybody,
     queue: Found,
-    most: Annotated[int, Query(ge=1, le=MOST, description="At most so many.")] = 100,
+    most: Annotated[int, Query(ge=1, le=MOST, description="At most this many.")] = 100,
 ) -> Response:
     """List queries that wait for a label, oldest first; nobody is kept from them."""
     around = await _around(queue, caller.annotator(None))
@@ -125,7 +125,7 @@ async def lease(caller: Labeller, queue: Found, body: NewLease) -> Response:
         found = campaign.pending(body.most, lease=body.seconds, annotator=around.by)
         return _waiting(campaign, found, caller, around)
 
-    # Items of files are gone through in short transactions, so that others who write get their turn.
+    # Items of files are seen in short transactions, so that others who write get their turn.
     late = time.monotonic() + PATIENCE
     found = await queue.do(change)
     while not found["queries"] and found["deciding"] and time.monotonic() < late:

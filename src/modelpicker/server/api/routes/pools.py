@@ -44,9 +44,9 @@ class NewPool(BaseModel):
     filename: FileName
     columns: ColumnsQuery = None
     tolerance: Annotated[float, Field(ge=0, lt=1, description=TOLERANCE.help)] = TOLERANCE.default
-    confidence: Annotated[float, Field(gt=0, lt=1, description="How sure the proof is.")] = CONFIDENCE.default
+    confidence: Annotated[float, Field(gt=0, lt=1, description="How certain the proof is.")] = CONFIDENCE.default
     budget: Annotated[
-        int | None, Field(ge=0, le=LARGEST_COUNT, description="At most so many labels are asked for.")
+        int | None, Field(ge=0, le=LARGEST_COUNT, description="At most this many labels are asked for.")
     ] = None
     overlap: Annotated[PeopleField, Field(description=BY_NAME["overlap"].help)] = 1
     overlap_rule: Annotated[OverlapRule, Field(description=BY_NAME["overlap_rule"].help)] = "all"
@@ -61,8 +61,8 @@ class NewPool(BaseModel):
         Field(
             min_length=1,
             max_length=LONGEST_COLUMN,
-            description="The column with cheap labels that may be wrong: it is no model, and who labels does not "
-            "see it. Items that come later have them in the field of that name.",
+            description="The column with cheap labels that may be wrong: it is not a model, and annotators do "
+            "not see it. Items that come later have them in the field of that name.",
         ),
     ] = None
     slice: Annotated[
@@ -71,7 +71,7 @@ class NewPool(BaseModel):
             min_length=1,
             max_length=LONGEST_COLUMN,
             description="The column whose values are the slices, such as a language: the best model of each is "
-            "found too. It is no model. Items that come later have it in the field of that name.",
+            "found too. It is not a model. Items that come later have it in the field of that name.",
         ),
     ] = None
     loss: Annotated[
@@ -96,7 +96,7 @@ class NewPool(BaseModel):
 
 
 class FileRoute(APIRoute):
-    """A route for bodies that are files; others go on to the route after it, which has the same path."""
+    """A route for bodies that are files; others continue to the route after it, which has the same path."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Whether the request is for this route."""
@@ -106,7 +106,7 @@ class FileRoute(APIRoute):
 
 
 def file_description() -> dict[str, Any]:
-    """What OpenAPI is told of files, beside the settings that are taken at the same path."""
+    """What OpenAPI is told about files, beside the settings that are taken at the same path."""
     schema = NewPool.model_json_schema()
     parameters = [
         {

@@ -1,4 +1,4 @@
-"""Who leads, how it came about, and all of it to take away."""
+"""Which model leads, how the result came about, and downloads."""
 
 import csv
 import io
@@ -58,7 +58,7 @@ async def certificate(
         Query(description="Of the items seen so far (of a pool: all), or of the population they are drawn from."),
     ] = "stream",
 ) -> Response:
-    """Tell how sure the pick is, in a statement that holds whenever one looks."""
+    """Tell how certain the pick is, in a statement that holds whenever you look."""
     return json_response((await queue.read(lambda campaign: campaign.certificate(confidence, kind))).document())
 
 
@@ -66,7 +66,7 @@ async def certificate(
 async def outlook(
     caller: Reader,
     queue: Found,
-    labels: Annotated[int, Query(ge=1, le=LARGEST_COUNT, description="So many more labels.")],
+    labels: Annotated[int, Query(ge=1, le=LARGEST_COUNT, description="This many more labels.")],
 ) -> Response:
     """Estimate what more labels of a pool would buy."""
     found = await queue.read(lambda campaign: campaign.outlook(labels))
@@ -84,14 +84,14 @@ async def charts(caller: Reader, queue: Found) -> Response:
     response_class=Response,
     responses={
         200: {
-            "description": "One page that needs nothing else: to be opened, printed, or sent by mail.",
+            "description": "One page in one file: open it, print it, or send it by mail.",
             "content": {"text/html": {"schema": {"type": "string"}, "example": "<!doctype html>…"}},
         },
         **problem_responses(*NAMED),
     },
 )
 async def report(caller: Reader, queue: Found) -> Response:
-    """Make a report for whoever has to decide: the pick, how sure it is, what it cost, and how to repeat it."""
+    """Make a report for the person who decides: the pick, how certain it is, what it cost, and how to repeat it."""
     page = await queue.read(lambda campaign: report_page(campaign_report(campaign, queue.dashboard)))
     shown = _attached(queue.campaign, "-report.html", "inline")
     # Nothing in it may run, whatever a model or an annotator is called.
@@ -121,7 +121,7 @@ async def history(
     queue: Found,
     after: After = 0,
     most: Annotated[
-        int, Query(ge=1, le=1000, description="So many records, and the rest of the last one's event.")
+        int, Query(ge=1, le=1000, description="This many records, and the rest of the last one's event.")
     ] = 100,
     id: Annotated[int | None, Query(ge=0, description="Only what happened to this round.")] = None,  # noqa: A002
     key: Annotated[str | None, Query(max_length=500, description="The same, by the key of its item.")] = None,
@@ -176,8 +176,8 @@ async def list_labels(
         ),
     ] = None,
     flagged: Annotated[bool | None, Query(description="Only items that somebody flagged, or only others.")] = None,
-    first: Annotated[int, Query(ge=0, le=LARGEST_COUNT, description="Leave out so many.")] = 0,
-    most: Annotated[int, Query(ge=1, le=1000, description="At most so many.")] = 50,
+    first: Annotated[int, Query(ge=0, le=LARGEST_COUNT, description="Skip this many.")] = 0,
+    most: Annotated[int, Query(ge=1, le=1000, description="At most this many.")] = 50,
     form: Annotated[
         Literal["json", "csv"], Query(alias="format", description="In what form; CSV has all that match.")
     ] = "json",
@@ -231,7 +231,7 @@ async def export(
 
 
 def _pieces(path: FilePath) -> Iterator[bytes]:
-    """A file, whole: another export may differ, so that there are no ranges to go on with."""
+    """A file, whole: another export may differ, so that there are no ranges to continue with."""
     with path.open("rb") as stream:
         while piece := stream.read(PIECE):
             yield piece

@@ -1,4 +1,4 @@
-"""What owners change while a campaign goes on: budget, goal, pause, name; and deleting it."""
+"""What owners change while a campaign continues: budget, goal, pause, name; and deleting it."""
 
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ deleting = APIRouter(prefix=PREFIX, tags=["campaigns"], generate_unique_id_funct
 
 @router.patch("", responses=replies(Described, *NAMED, 409, 422))
 async def revise(caller: Owner, service: Service, queue: Found, body: NewTerms) -> Response:
-    """Change what may be changed while it goes on. Only what is sent changes, and the history keeps it."""
+    """Change what may be changed while it continues. Only what is sent changes, and the history keeps it."""
     given: dict[str, Any] = body.model_dump(include=body.model_fields_set)
     by = caller.annotator(given.pop("annotator", None))
     name = given.pop("name", None)
@@ -47,7 +47,7 @@ async def delete(
     queue: Found,
     confirm: Annotated[str, Query(description="The name of the campaign once more: what is deleted is gone.")],
 ) -> None:
-    """Delete a campaign with all its items and labels, for good. Export it before."""
+    """Delete a campaign with all its items and labels, permanently. Export it before."""
     name = queue.campaign.name
     if confirm != name:
         raise InputError(

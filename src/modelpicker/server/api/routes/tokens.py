@@ -47,7 +47,7 @@ async def make_token(caller: Owner, service: Service, body: NewToken) -> Respons
     "/{name}",
     status_code=204,
     response_class=Response,
-    response_description="The token is worthless within a second.",
+    response_description="The token stops working within a second.",
     responses=problem_responses(*CLOSED, 404, 409),
 )
 async def drop_token(

@@ -55,7 +55,7 @@ def _removal(campaign: Campaign, number: str) -> Plan:
 
 
 def _made(asked: Asked, body: LabelStudioEvent) -> Iterator[tuple[str, Annotation | None]]:
-    """The annotations of an event by their ids; None for one of a task that is none of ours."""
+    """The annotations of an event by their ids; None for one of a task that is not one of ours."""
     annotations, tasks = _listed(body.annotation), _listed(body.task)
     if len(annotations) != len(tasks):
         raise InputError("an event needs an annotation and its task: let the webhook send its payload.")

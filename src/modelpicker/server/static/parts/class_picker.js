@@ -54,7 +54,7 @@ export function ClassPicker({ classes, candidates: said, open, recent, refresh, 
   </div>`;
 }
 
-/** A name that may go on in a new line after a mark, and not in the middle of a word. @param {string} name */
+/** A name that may continue in a new line after a mark, and not in the middle of a word. @param {string} name */
 const breakable = (name) => name.split(/(?<=[_/.:-])/).map((part, place) => [place > 0 && html`<wbr />`, part]);
 
 /** @param {{name: Name, used: boolean, digit?: string, choose: Choose}} props `used`: no candidate, but used before */

@@ -43,5 +43,5 @@ export function leftOut({ rounds, covered, labels_used: labels, weighted, pendin
     state.name === 'won' && 'they came after the race was won',
   ].filter(Boolean);
   const why = reasons.length ? `: ${reasons.join(', or ')}` : '';
-  return `Gaps speak of ${number(covered)} of ${count(rounds, 'item')}. The others are left out${why}.`;
+  return `Gaps are about ${number(covered)} of ${count(rounds, 'item')}. The others are left out${why}.`;
 }

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef } from '../lib/html.js';
 
-const COMPARE = ['d', 'compare: mark the words that differ; once more goes on to the next answer, then it ends'];
+const COMPARE = ['d', 'compare: mark the words that differ; once more continues to the next answer, then it ends'];
 
 /** The keys that depend on what is asked for. @type {Record<Api.Leased['ask_for'], string[][]>} */
 const OWN_KEYS = {
@@ -53,7 +53,7 @@ export function Help({ kind, open, close }) {
     </dl>
     <p class="quiet-text">While you type in a box, no key labels. A press within a quarter of a second after a new
       item is ignored, so that a double click answers one item only.</p>
-    <p class="quiet-text">Answers are sent in the background. If the connection is lost, go on: they are kept in this
+    <p class="quiet-text">Answers are sent in the background. If the connection is lost, continue: they are kept in this
       browser, and sent when it is back.</p>
     <form method="dialog"><button>Close</button></form>
   </dialog>`;

@@ -17,7 +17,7 @@ import { usePressGuard } from './press_guard.js';
 const STARS = Array.from({ length: MOST_STARS + 1 }, (_, stars) => stars);
 
 /**
- * What is said of the item on screen. It begins anew with each item, and the comparison ends with it. Grades are saved
+ * What is said about the item on screen. It starts again with each item, and the comparison ends with it. Grades are saved
  * until the item is answered.
  * @param {string} campaign @param {Api.Waiting|null} query @param {Answer|null} before the label that was just taken back
  * @returns {Judging|null}
@@ -109,10 +109,10 @@ export function JudgeActions({ kind, judging: { judgement, change, compared, com
 
 /** What is asked now, in words, and whether a part of it is answered. @param {string} kind @param {Judging|null} judging */
 export function nowAsked(kind, judging) {
-  if (kind === 'class') return { asked: 'Which class is it?', begun: false };
-  if (kind === 'preference' || !judging) return { asked: 'Which answer is better?', begun: false };
+  if (kind === 'class') return { asked: 'Which class is it?', started: false };
+  if (kind === 'preference' || !judging) return { asked: 'Which answer is better?', started: false };
   const { place, answers, grades } = judging.judgement;
   const given = place > 0 ? grades[place - 1] : null;
   const before = given === null ? '' : `Answer ${place}: ${gradeText(given)}. `;
-  return { asked: `${before}How good is answer ${place + 1} of ${answers.length}?`, begun: grades.some((grade) => grade !== null) };
+  return { asked: `${before}How good is answer ${place + 1} of ${answers.length}?`, started: grades.some((grade) => grade !== null) };
 }

@@ -18,13 +18,13 @@ export function LeaderAside({ name }) {
   const body = useMovingRows(rows.map((row) => text(row.model)));
   if (!standing) return html`<aside class="leader-aside" aria-label="Standing"></aside>`;
   const scale = scaleOf(rows);
-  const begun = standing.labels_used > 0;
-  const words = begun || isOver(standing.state) ? headline(standing)
+  const started = standing.labels_used > 0;
+  const words = started || isOver(standing.state) ? headline(standing)
     : `${count(standing.standing.length, 'model')}, all level until the first label.`;
   return html`<aside class="leader-aside" aria-label="Standing">
-    <h2>${standing.tied.length > 1 && (begun || isOver(standing.state)) ? 'Level now' : begun ? 'Leading now' : 'Nobody leads yet'}</h2>
+    <h2>${standing.tied.length > 1 && (started || isOver(standing.state)) ? 'Level now' : started ? 'Leading now' : 'Nobody leads yet'}</h2>
     <p class="quiet-text">${words}</p>
-    ${begun && standing.weighted && html`<ol class="mini-board" ref=${body}>
+    ${started && standing.weighted && html`<ol class="mini-board" ref=${body}>
       ${rows.map((row, place) => html`<li key=${text(row.model)} data-row=${text(row.model)}>
         <span class="mini-name"><bdi>${text(row.model)}</bdi></span>
         <span class="figure">${behind(row, place, standing.tied.length)}</span>

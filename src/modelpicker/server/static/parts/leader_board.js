@@ -54,7 +54,7 @@ const meaningOf = (certificate) => (isPool(certificate)
 function behind(loss) {
   if (loss === 'accuracy') return 'how many percentage points less accurate than the leader a model is';
   if (loss === 'preference') return 'on how many of 100 items the leader beats a model, less those on which it loses';
-  if (COSTS.includes(loss)) return 'how much more than the leader a model costs per item, in per cent of the cost of the worst mistake';
+  if (COSTS.includes(loss)) return 'how much more than the leader a model costs per item, in percent of the cost of the worst mistake';
   return `how many percentage points lower than that of the leader the ${loss === 'grades' ? 'mean grade' : loss} of a model is`;
 }
 

@@ -1,4 +1,4 @@
-/** What an owner can do once it may stop: finish, read the report, ask about more, go on. */
+/** What an owner can do once it may stop: finish, read the report, ask about more, continue. */
 
 import { count } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
@@ -33,9 +33,9 @@ export function ChangeButton({ name, terms, words, main = false, done = () => un
 export const Finish = ({ name, main = true, done }) => html`<${ChangeButton} name=${name} main=${main} done=${done}
   terms=${{ finished: true }} words="Finish" />`;
 
-/** Go on with a campaign that was finished. @param {{name: string, done?: () => void}} props */
+/** Continue with a campaign that was finished. @param {{name: string, done?: () => void}} props */
 export const GoOn = ({ name, done }) => html`<${ChangeButton} name=${name} done=${done} terms=${{ finished: false }}
-  words="Go on labelling" />`;
+  words="Continue labelling" />`;
 
 /**
  * More labels of a pool whose labels are spent: as many as the server offers, which says what they would buy.

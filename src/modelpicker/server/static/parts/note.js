@@ -9,7 +9,7 @@ const LONGEST = 2_000;
 export const OwnNote = ({ note }) => (note?.text ? html`<p class="own-note" dir="auto">${note.text}</p>` : null);
 
 /**
- * A dialog to write a note. It does not go on to the next item.
+ * A dialog to write a note. It does not continue to the next item.
  * @param {{query: Api.Waiting, save: (note: Api.OwnNote) => void, close: () => void}} props
  */
 export function NoteDialog({ query, save, close }) {

@@ -1,4 +1,4 @@
-/** What is asked of a campaign on a file of items: how sure, how close, and how many labels at most. */
+/** What is asked of a campaign on a file of items: how certain, how close, and how many labels at most. */
 
 import { lossOf, pointsOf } from '../lib/format.js';
 import { html } from '../lib/html.js';
@@ -23,7 +23,7 @@ export function PoolFields({ form, source, set }) {
   const known = (/** @type {EventOn<HTMLInputElement>} */ event) => set({ known: event.currentTarget.checked });
   return html`${seen && html`<${AnswerFields} ...${{ form, source, set }} />`}
   <div class="three">
-    <${Input} label="How sure (%)" hint="It stops when this is proven." type="number" min="50" max="99.999" step="any"
+    <${Input} label="How certain (%)" hint="It stops when this is proven." type="number" min="50" max="99.999" step="any"
       inputmode="decimal" placeholder="95" value=${form.sure} set=${(sure) => set({ sure })} />
     <${Input} label="How close (points)" hint=${`To the best model: 1 point is 1 % ${pointsOf(measuredBy(form, seen))}.`} type="number" min="0"
       max="99" step="any" inputmode="decimal" placeholder="1" value=${form.close} set=${(close) => set({ close })} />
@@ -37,10 +37,10 @@ export function PoolFields({ form, source, set }) {
     ${seen && html`<${ColumnChoice} label="Slices" value=${form.slice} source=${source} set=${(slice) => set({ slice })}
       hint="A column such as a language or a customer: the best model for each of its values is found too." />
     <${ColumnChoice} label="Judge" value=${form.judge} source=${source} set=${(judge) => set({ judge })}
-      hint="A column with cheap labels that may be wrong, such as what a language model says. A good judge saves labels. It is not shown to who labels, and what is proven does not depend on it." />`}
+      hint="A column with cheap labels that may be wrong, such as what a language model says. A good judge saves labels. It is not shown to annotators, and what is proven does not depend on it." />`}
     ${seen && html`<${CostFields} ...${{ form, seen, set }} />`}
     <${Select} label="An empty prediction" value=${form.missing} options=${MISSING} set=${(missing) => set({ missing })}
-      hint="A model that was not run is not wrong: the item counts at its worst for it. If it is not run on many items, nothing can be proven." />
+      hint="A model that was not run is not wrong: the item counts as the worst for it. If it is not run on many items, nothing can be proven." />
     <${Input} label="People per item" type="number" min="0" max="100" step="any" inputmode="decimal" placeholder="1"
       hint="2: two different people label each item. 0.2: two people label a fifth of the items. Each label counts." value=${form.people}
       set=${(people) => set({ people })} />
@@ -54,11 +54,11 @@ const ASK_FOR = [['class', 'the class of the item'], ['grades', 'a grade for eac
 /** @type {[string, string][]} */
 const MISSING = [['abstained', 'the model has no answer: wrong'], ['not-run', 'the model was not run: not known']];
 /** @type {[string, string][]} */
-const SAME = [['exact', 'equal to the letter'], ['normalised', 'equal but for capitals and punctuation'],
+const SAME = [['exact', 'equal exactly'], ['normalised', 'equal except for capitals and punctuation'],
   ['number', 'numbers that are close']];
 
 /**
- * What people are asked, and which answers of models are the same. The file is read anew by that: numbers that are not
+ * What people are asked, and which answers of models are the same. The file is read again by that: numbers that are not
  * whole are answers only if they may be close, and labels may be spelt in other ways.
  * @param {{form: PoolForm, source: PredictionFile, set: (change: Partial<PoolForm>) => void}} props
  */
@@ -111,12 +111,12 @@ function CostFields({ form, seen, set }) {
         set=${(/** @type {Record<string, string>} */ prices) => set({ prices })}
         hint="In any unit, for every model. Then the pick is the cheapest model that is proven to be close enough to the best." /></details>`}
     <${Input} label="Mistakes of people (%)" type="number" min="0" max="49.9" step="any" inputmode="decimal" placeholder="0"
-      hint="So many labels may be wrong, at most. What is proven allows for that, and needs more labels." value=${form.noise}
+      hint="This many labels may be wrong, at most. What is proven allows for that, and needs more labels." value=${form.noise}
       set=${(/** @type {string} */ noise) => set({ noise })} />`;
 }
 
 /**
- * A column of the file that is no model: the server is asked for a new preview.
+ * A column of the file that is not a model: the server is asked for a new preview.
  * @param {{label: string, hint: string, value: string, source: PredictionFile, set: SetText}} props
  */
 function ColumnChoice({ label, hint, value, source, set }) {

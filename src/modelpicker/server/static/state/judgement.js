@@ -20,7 +20,7 @@ export function begin({ id, candidates }, before = null) {
   return { id, answers, grades: grades.with(-1, null), place: answers.length - 1 };
 }
 
-/** Give the current answer a grade, and go on to the next without one. @param {Judgement} judgement @param {number} grade */
+/** Give the current answer a grade, and continue to the next without one. @param {Judgement} judgement @param {number} grade */
 export function graded(judgement, grade) {
   const { grades, place } = judgement;
   const given = grades.with(place, grade);
@@ -53,7 +53,7 @@ export function preferenceOf(answers, better) {
   return { kind: 'preference', grades: answers.map((answer, place) => [answer, grade(place)]), otherwise: null };
 }
 
-/** What was said of the answers, by their places. @param {Api.LabelDocument} label @param {Name[]} answers */
+/** What was said about the answers, by their places. @param {Api.LabelDocument} label @param {Name[]} answers */
 export function labelWords({ kind, grades }, answers) {
   const given = new Map(grades);
   if (!grades.length) return 'all wrong';
@@ -62,7 +62,7 @@ export function labelWords({ kind, grades }, answers) {
   return better < 0 ? 'equal' : `answer ${better + 1} is better`;
 }
 
-/** So many stars as a grade: 3 → 0.6 @param {number} stars */
+/** This many stars as a grade: 3 → 0.6 @param {number} stars */
 export const gradeOf = (stars) => stars / MOST_STARS;
 
 /** A grade in words: 1 → "right", 0.6 → "3 stars" @param {number} grade */

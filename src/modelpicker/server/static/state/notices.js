@@ -1,4 +1,4 @@
-/** Problems that the user should know of. Every view shows them until they are dismissed. */
+/** Problems that the user should know about. Every view shows them until they are dismissed. */
 
 import { Store } from './store.js';
 

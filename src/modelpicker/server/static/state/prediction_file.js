@@ -93,5 +93,5 @@ export async function upload(name, file, columns, atOnce, report) {
   }
 }
 
-/** How many items of files wait to be asked about. @param {Record<string, number>} waiting */
+/** How many items of files have not been asked about yet. @param {Record<string, number>} waiting */
 export const sum = (waiting) => Object.values(waiting).reduce((before, items) => before + items, 0);

@@ -96,7 +96,7 @@ function LabelLink({ name, pending, main }) {
   </a>`;
 }
 
-/** Who leads, in a few words. @param {Api.Summary} campaign */
+/** Which model leads, in a few words. @param {Api.Summary} campaign */
 function lead({ pick, tied, labels_used: labels, models, state }) {
   if (labels && pick === null) return 'Being worked out again after a change';
   const why = state && isOver(state) ? 'no label is needed' : 'no labels yet';

@@ -58,7 +58,7 @@ function CreateForm({ known, campaigns }) {
   const choose = async (/** @type {File|null} */ chosen) => {
     setError(null);
     const found = await source.choose(chosen);
-    // Before the form is drawn anew: whoever sees the button ready sees the name too.
+    // Before the form is drawn again: whoever sees the button ready sees the name too.
     if (!chosen || !found) return;
     const fresh = freeName(chosen.name, known.longest_name, campaigns);
     const earlier = suggested.current;

@@ -251,12 +251,12 @@ function progress(labeller, campaign) {
 /**
  * The last action in words, also for screen readers.
  * @param {Labeller['last']} last @param {Api.Waiting|null} current
- * @param {{asked: string, begun: boolean}} now what is asked; `begun`: a part of it is answered, so that the last item is past
+ * @param {{asked: string, started: boolean}} now what is asked; `started`: a part of it is answered, so that the last item is past
  */
-function lastAction(last, current, { asked, begun }) {
-  if (!last || begun) {
+function lastAction(last, current, { asked, started }) {
+  if (!last || started) {
     const hint = html`<span class="key-hint"> Click it, or press its key; ? shows them all.</span>`;
-    return current && html`${asked}${!begun && hint}`;
+    return current && html`${asked}${!started && hint}`;
   }
   const item = html`<bdi>${itemName(last.query)}</bdi>`;
   if (last.did === 'note') return html`${noted(last.query.note)} ${item}.`;
@@ -266,7 +266,7 @@ function lastAction(last, current, { asked, begun }) {
   return last.did === 'skip' ? html`Skipped ${item}.${next}` : html`Labelled ${item} ${label}.${next}`;
 }
 
-/** What was said of an item, in words: long answers are not repeated. @param {Answer|null} label @param {Api.Waiting} query */
+/** What was said about an item, in words: long answers are not repeated. @param {Answer|null} label @param {Api.Waiting} query */
 const spoken = (label, { candidates }) => (
   label === null || typeof label !== 'object' ? text(label) : labelWords(label, candidates ?? []));
 
@@ -341,7 +341,7 @@ function Steps({ name, campaign: { state, algorithm, budget, more: offered }, ot
   const steps = [step('standing', result ? 'See the result' : 'See the standing')];
   if (settles) steps.unshift(step('labels', 'Settle conflicts'));
   if (adds) steps.push(step('files', 'Add predictions'));
-  if (idle) steps.push(step('settings', state.name === 'paused' ? 'Resume it' : 'Bring it back'));
+  if (idle) steps.push(step('settings', state.name === 'paused' ? 'Resume it' : 'Restore it'));
   if (session.owns && state.name === 'budget-spent' && !more) steps.push(step('settings', 'Raise the budget'));
   return html`<p class="actions">
     ${finishes && html`<${Finish} name=${name} done=${changed} />`}

@@ -64,7 +64,7 @@ function TokenTable({ tokens, revoke }) {
       && ', sees predictions'} · since ${created.slice(0, 10)}</span></span>
     ${name === session.known?.name ? html`<span class="quiet-text">this is you</span>`
       : asked === name
-        ? html`<span class="actions"><button type="button" class="danger" onClick=${() => revoke(name)}>Revoke for good</button>
+        ? html`<span class="actions"><button type="button" class="danger" onClick=${() => revoke(name)}>Revoke permanently</button>
             <button type="button" onClick=${() => setAsked('')}>Keep</button></span>`
         : html`<button type="button" onClick=${() => setAsked(name)}>Revoke<span class="sr-only"> ${name}</span></button>`}
   </li>`)}</ul>`;

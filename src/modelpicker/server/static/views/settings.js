@@ -1,4 +1,4 @@
-/** Everything about a campaign; for owners also what may be changed while it goes on. */
+/** Everything about a campaign; for owners also what may be changed while it continues. */
 
 import { count, lossOf, number, percent, points, pointsOf, text } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
@@ -65,7 +65,7 @@ function Activity({ campaign: { state, paused, archived, finished }, change }) {
       ${!archived && !finished && html`<button type="button" class=${paused ? 'primary' : ''}
         onClick=${() => change({ paused: !paused })}>${paused ? 'Resume' : 'Pause'}</button>`}
       <button type="button" class=${archived ? 'primary' : ''} onClick=${() => change({ archived: !archived })}>
-        ${archived ? 'Bring it back' : 'Archive'}</button>
+        ${archived ? 'Restore it' : 'Archive'}</button>
     </p>
     <p class="quiet-text">Finish when you take the result: open questions are withdrawn. While it is paused, nobody is asked for labels and no items are taken. An archived campaign
       takes nothing, and stands at the end of the list.</p>
@@ -73,7 +73,7 @@ function Activity({ campaign: { state, paused, archived, finished }, change }) {
 }
 
 const POOL = 'pool-picker';
-const ANEW = 'Another value begins the proof anew, with the labels that are known.';
+const ANEW = 'Another value begins the proof again, with the labels that are known.';
 
 /** A share as it is typed. @param {number} share */
 const asPercent = (share) => String(Number((share * 100).toPrecision(6)));
@@ -100,7 +100,7 @@ function Goal({ campaign: { budget, stop_when: rule, options, algorithm, labels_
     event.preventDefault();
     const goal = /** @type {Api.StoppingRule} */ ({ gap: Number(gap) / 100, confidence: Number(sure) / 100, ...(pool ? {} : { kind }) });
     const same = now && asPercent(now.gap) === gap && asPercent(now.confidence) === sure;
-    const kept = fixed || (pool && same); // another tolerance would begin the proof of a pool anew
+    const kept = fixed || (pool && same); // another tolerance would begin the proof of a pool again
     change({ budget: most === '' ? null : Number(most), ...(kept ? {} : { stop_when: gap === '' ? null : goal }) });
   };
   const spent = `${count(labels, 'label')} ${labels === 1 ? 'is' : 'are'} bought`
@@ -147,9 +147,9 @@ const MISSING = { abstained: 'the model has no answer, which counts as wrong', '
 
 /** What counts as the same answer, in words. @param {string|number} same */
 function sameWords(same) {
-  if (same === 'exact') return 'text that is equal to the letter';
-  return same === 'normalised' ? 'text that is equal but for capitals, spaces and punctuation at the ends'
-    : `numbers that differ by at most ${same}, and text that is equal but for capitals and punctuation`;
+  if (same === 'exact') return 'text that is equal exactly';
+  return same === 'normalised' ? 'text that is equal except for capitals, spaces and punctuation at the ends'
+    : `numbers that differ by at most ${same}, and text that is equal except for capitals and punctuation`;
 }
 
 /** How many people label an item, and when they agree. @param {Api.Described} campaign */
@@ -187,13 +187,13 @@ function About({ campaign }) {
     ['What is measured', costs.loss ?? MEASURED[campaign.ask_for]],
     ...fact('Prices', costs.price && `${costs.price}. The pick is the cheapest model that is proven to be close enough to the best.`),
     ...fact('Wrong labels', costs.label_noise),
-    ...(pool && session.seesStanding ? fact('Judge', 'judge' in options ? `the column or field “${String(options.judge)}”; those who label do not see it` : 'none') : []),
+    ...(pool && session.seesStanding ? fact('Judge', 'judge' in options ? `the column or field “${String(options.judge)}”; annotators do not see it` : 'none') : []),
     ...fact('Slices', 'slice' in options && options.slice !== null ? `by the column or field “${String(options.slice)}”` : ''),
     ...fact('Missing predictions', MISSING[campaign.missing]),
     ...(pool ? [] : fact('Expected items', campaign.expected_rounds === null ? 'not said' : number(campaign.expected_rounds))),
     ['People per item', peopleWords(campaign)],
     ['Items', number(campaign.rounds)],
-    ['Labels', `${number(campaign.labels_used)} bought, ${number(campaign.pending)} awaited, ${number(campaign.skipped)} skipped, ${
+    ['Labels', `${number(campaign.labels_used)} bought, ${number(campaign.pending)} waiting, ${number(campaign.skipped)} skipped, ${
       number(campaign.references)} for reference`],
   ];
   return html`<section class="card" aria-labelledby="about-title">
@@ -228,13 +228,13 @@ function Remove({ campaign: { name, rounds, labels_used: labels } }) {
   };
   return html`<section class="card form danger-zone" aria-labelledby="delete-title">
     <h2 id="delete-title">Delete</h2>
-    <p>${count(rounds, 'item')} and ${count(labels, 'label')} would be gone for good. Take everything with you first:</p>
+    <p>${count(rounds, 'item')} and ${count(labels, 'label')} would be deleted permanently. Take everything with you first:</p>
     <p class="actions"><a class="button" href=${downloadUrl(name, 'export', 'jsonl')} download>Download everything</a>
       ${!open && html`<button type="button" class="danger" onClick=${() => setOpen(true)}>Delete …</button>`}</p>
     ${open && html`<form onSubmit=${submit}>
       <${Input} label="Type the name of the campaign to delete it" value=${typed} set=${setTyped} autocomplete="off" />
       <p class="form-error" role="alert">${error?.message}</p>
-      <p class="actions"><button class="danger" disabled=${typed !== name}>Delete for good</button>
+      <p class="actions"><button class="danger" disabled=${typed !== name}>Delete permanently</button>
         <button type="button" onClick=${() => setOpen(false)}>Keep it</button></p>
     </form>`}
   </section>`;

@@ -72,7 +72,7 @@ function Spent({ standing }) {
     budget === null ? `${count(labels, 'label')} bought` : `${number(labels)} of ${count(budget, 'label')} bought`,
     toGo && asks(state) && toGo.words,
     standing.certificate.kind === 'pool' && standing.references > 0 && `${number(standing.references)} given`,
-    pending > 0 && `${number(pending)} awaited`,
+    pending > 0 && `${number(pending)} waiting`,
     skipped > 0 && `${number(skipped)} skipped`,
     conflicts > 0 && `${number(conflicts)} in conflict`,
     saved > skipped && `${count(saved - skipped, 'item')} not asked about`,
@@ -99,7 +99,7 @@ function Next({ name, standing: { pending, state, budget, certificate, labels_us
   const idle = isIdle(state);
   const pool = certificate.kind === 'pool';
   const more = pool && state.name === 'budget-spent' && budget !== null;
-  const settle = { paused: 'Resume it', archived: 'Bring it back', 'budget-spent': pool ? '' : 'Raise the budget' }[String(state.name)];
+  const settle = { paused: 'Resume it', archived: 'Restore it', 'budget-spent': pool ? '' : 'Raise the budget' }[String(state.name)];
   const hasMore = pending > 0 || state.name === 'waiting-for-labels' || (pool && state.name === 'running');
   const labelling = !idle && !finished && hasMore;
   return html`<p class="actions">
@@ -116,7 +116,7 @@ function Next({ name, standing: { pending, state, budget, certificate, labels_us
     ${state.takes_items && !pool && !pending && session.owns && html`<a class="button" href=${inCampaign(name, 'files')}>Add predictions</a>`}
   </p>
   ${over && html`<p class="quiet-text">${session.owns
-    ? 'Finish withdraws open questions, so nobody labels for nothing. You can go on later.'
+    ? 'Finish withdraws open questions, so nobody labels items that are not needed. You can continue later.'
     : 'The owner of the campaign can finish it now.'}</p>`}`;
 }
 

@@ -31,7 +31,6 @@ HEAVY = (
     "fastapi",
     "dask",
     "distributed",
-    "plotly",
     "sklearn",
     "torch",
 )

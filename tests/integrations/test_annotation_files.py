@@ -288,7 +288,7 @@ WRONG: dict[str, tuple[str, str | bytes, str]] = {
     "no label": ("a.csv", "id,y\n1,2\n", "no column label"),
     "no id in a row": ("a.csv", "id,label\n,spam\n", "row 1: the column 'id' is empty"),
     "not UTF-8": ("a.csv", b"id,label\n1,\xff\n", "UTF-8"),
-    "no workbook": ("a.xlsx", b"no zip", "no workbook"),
+    "no workbook": ("a.xlsx", b"no zip", "not a workbook"),
     "unknown": ("a.json", '{"spam": 1}', "none of what is known"),
     "a broken line": ("a.jsonl", '{"answer": "accept"}\n{"answer"', "line 2 is not JSON"),
     "no mark": ("a.json", bad(data={"text": "x"}, annotations=[{"result": [CHOICE]}]), "no 'modelpicker' field"),
@@ -297,7 +297,7 @@ WRONG: dict[str, tuple[str, str | bytes, str]] = {
     "no list": ("a.json", bad(annotations=3), "annotations are not a list"),
     "a rating": ("a.json", said({"from_name": "r", "type": "rating", "value": {"rating": 3}}), "asks for a class"),
     "two controls": ("a.json", said({**CHOICE, "from_name": "a"}, {**CHOICE, "from_name": "b"}), "a (choices), b"),
-    "no region": ("a.json", said("x"), "no result of Label Studio"),
+    "no region": ("a.json", said("x"), "not a result of Label Studio"),
     "an option too few": (
         "a.jsonl",
         json.dumps({"answer": "accept", "accept": [], "modelpicker": {"id": 0}}),

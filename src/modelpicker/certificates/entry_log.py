@@ -17,7 +17,7 @@ from modelpicker.packing import packed, unpacked
 
 Array = npt.NDArray[Any]
 
-# Up to so many classes are counted anew one after the other; so many codes at once.
+# Up to that many classes are counted again one after the other; that many codes at once.
 FEW_CLASSES, AT_ONCE = 32, 2**20
 
 
@@ -60,7 +60,7 @@ def cut(entries: Entries, start: int, stop: int) -> Entries:
 
 
 def split(entries: Entries, rounds: int) -> tuple[Entries, Entries]:
-    """The entries before the round after so many, and the others."""
+    """The entries before the round after that many, and the others."""
     passed = np.cumsum(entries.kinds != TOLD)
     place = int(np.searchsorted(passed, rounds, side="right"))
     return cut(entries, 0, place), cut(entries, place, len(passed))

@@ -270,7 +270,7 @@ class Recorder:
         confidence = check_confidence(confidence)
         number = check_kind(kind)
         if not self.watches:
-            reason = "Not proven: an older modelpicker saved no evidence for so many models."
+            reason = "Not proven: an older modelpicker saved no evidence for that many models."
             return Certificate(models[best], 1.0, confidence, kind, 0, None, reason, self.loss.name, label_noise)
         evidence = self.evidence_of(best)
         past = past or Past(self.models)

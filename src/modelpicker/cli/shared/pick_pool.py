@@ -326,7 +326,8 @@ def _begin(
     if header.get("slice") != request.slice:
         begun = f"with --slice {header['slice']}" if header.get("slice") else "without --slice"
         raise ConflictError(
-            f"{journal.path} belongs to another pick: it was started {begun}, here it is --slice {request.slice}. "
+            f"{journal.path} belongs to another pick: it was started {begun}, here it is --slice "
+            f"{request.slice}. "
             f"{_again(journal.path)}"
         )
     if header.get("judge_mark") != mark:

@@ -301,12 +301,14 @@ Guess = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 def truly(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:
     """Right everywhere."""
-    return (rows == labels[:, None]).astype(np.float64)
+    found: np.ndarray = (rows == labels[:, None]).astype(np.float64)
+    return found
 
 
 def never(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:
     """Wrong everywhere."""
-    return 1.0 - truly(rows, labels, labelled)
+    found: np.ndarray = 1.0 - truly(rows, labels, labelled)
+    return found
 
 
 def for_the_last(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:

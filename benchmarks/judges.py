@@ -66,12 +66,17 @@ def play(case: Case, number: int, judge: Judge) -> tuple[int, bool]:
 
 
 def table(given: Given) -> Iterator[str]:
-    """The medians, and how many times fewer than without a judge; the last row is the geometric mean of that."""
+    """The medians, and how many times fewer than without a judge; then the geometric mean of that.
+
+    The last row sets each file beside itself without a judge: the labels over those without it, in the geometric
+    mean over the files and then over the collections, and the standard error of that.
+    """
     yield "| | " + " | ".join(JUDGES) + " | false |"
     yield "|---" * (len(JUDGES) + 2) + "|"
     gains: dict[str, list[float]] = {name: [] for name in JUDGES}
+    paired: dict[str, list[tuple[float, float]]] = {name: [] for name in JUDGES}
     for case in pool_cases(given):
-        cells, false, alone = [], 0, math.nan
+        cells, false, alone, without = [], 0, math.nan, np.ones(given.files)
         for name, judge in JUDGES.items():
             runs = []
             for number in range(given.files):
@@ -79,13 +84,24 @@ def table(given: Given) -> Iterator[str]:
                 if sys.stderr.isatty():
                     print(f"\r{case.name}: {name}, {number + 1} of {given.files} files ", end="", file=sys.stderr)
             median = float(np.median([labels for labels, _ in runs]))
-            alone = median if judge is nobody else alone
+            counts = np.array([labels for labels, _ in runs], dtype=np.float64)
+            alone, without = (median, counts) if judge is nobody else (alone, without)
+            logs = np.log(counts / without)
+            paired[name].append((float(logs.mean()), float(logs.var()) / given.files))
             gains[name].append(alone / median)
             false += sum(wrong for _, wrong in runs)
             cells.append(f"{median:,.0f}" if judge is nobody else f"{median:,.0f} ({alone / median:.2f} times)")
         yield f"| {case.name} | " + " | ".join(cells) + f" | {false} of {given.files * len(JUDGES)} |"
     means = [f"{math.exp(float(np.log(gains[name]).mean())):.2f} times" for name in JUDGES]
     yield "| geometric mean | " + " | ".join(means) + " | |"
+    yield "| the same files | " + " | ".join(_paired(found) for found in paired.values()) + " | |"
+
+
+def _paired(found: list[tuple[float, float]]) -> str:
+    """How many times the labels, and the standard error, by the mean and its variance on each collection."""
+    mean, variance = np.mean([one[0] for one in found]), np.sum([one[1] for one in found]) / len(found) ** 2
+    ratio = math.exp(float(mean))
+    return f"{ratio:.2f} ± {ratio * math.sqrt(float(variance)):.2f}"
 
 
 def main() -> None:

@@ -176,7 +176,7 @@ def test_an_estimate_knows_that_a_good_judge_saves_labels(monkeypatch: pytest.Mo
         told = pool.labels_to_go()
         with monkeypatch.context() as patch:
             patch.setattr(
-                forecast, "_judge", lambda pool, _: (np.ones(len(pool.models)), np.zeros(len(pool.models)))
+                forecast, "_control", lambda pool, _: (np.ones(len(pool.models)), np.zeros(len(pool.models)))
             )
             pool._forecast = None
             deaf = pool.labels_to_go()

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pytest
 
-from modelpicker.certificates import judge
-from modelpicker.certificates.pool_draws import weigh_draws
+from modelpicker.certificates.control import Control, trust_guess
+from modelpicker.certificates.pool_draws import weigh_draws, weigh_rows
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
 
@@ -295,90 +295,155 @@ def test_a_label_that_never_comes_holds_up_only_the_draws_around_it() -> None:
     assert not proof.draws
 
 
-def judges(rows: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
-    """Judges of a tiny file: right, wrong, right only at first, for one model whatever is true, silent at times."""
-    return {
-        "right": labels,
-        "wrong": (labels + 1) % 3,
-        "right at first": np.where(np.arange(len(labels)) > 0, (labels + 1) % 3, labels),
-        "for the last model": rows[:, -1],
-        "silent": np.where(np.arange(len(labels)) % 2, -1, labels),
-    }
+Guess = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""What is expected of each model on each item, by the rows and the labels of a file and by what is labelled."""
 
 
-def check_judges(seeds: Iterable[int], confidences: tuple[float, ...], allowed: int, tell: Tell) -> None:
-    """No judge makes false certificates more frequent than promised, over every order of draws."""
-    used = False
-    for seed in seeds:
-        rows, labels = tiny_file(seed, items=6)
-        for name, said in judges(rows, labels).items():
-            for confidence in confidences:
-                proof = PoolProof(
-                    PoolScores(rows, np.full(len(rows), -3, dtype=np.int32)), allowed, said.astype(np.int32)
-                )
-                # So that those who were right on the first item are believed from the first draw on.
-                proof.scores.truth[0] = labels[0]
-                proof.learn(0)
-                false = chance_of_falsehood(proof, labels, confidence, tell, [], -1)
-                assert false <= 1.0 - confidence + 1e-12, (seed, name, confidence)
-                used = used or false > 0.0
-    if tell is prompt and not allowed:
-        assert used  # else nothing was tried
+def truly(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+    """Right everywhere."""
+    right: np.ndarray = (rows == labels[:, None]).astype(np.float64)
+    return right
 
 
-@pytest.mark.parametrize("allowed", [0, 1])
-@pytest.mark.parametrize("tell", [prompt, adverse])
-def test_however_wrong_a_judge_is_false_certificates_are_as_rare_as_promised(
-    allowed: int, tell: Tell, monkeypatch: pytest.MonkeyPatch
+def never(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+    """Wrong everywhere."""
+    return 1.0 - truly(rows, labels, labelled)
+
+
+def for_the_last(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+    """The last model is right, whatever is true; less so on items that come later."""
+    found = np.zeros(rows.shape)
+    found[:, -1] = 1.0 / (1.0 + np.arange(len(rows)))
+    return found
+
+
+def turning(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+    """Right or wrong by what is known so far, and in part on every second item."""
+    whole = truly(rows, labels, labelled) if labelled.sum() % 2 else never(rows, labels, labelled)
+    found: np.ndarray = whole * np.where(np.arange(len(rows)) % 2, 0.4, 1.0)[:, None]
+    return found
+
+
+GUESSES = [truly, never, for_the_last, turning]
+
+
+def control_by(proof: PoolProof, model: int, item: int, guesses: np.ndarray, share: np.ndarray) -> Control:
+    """What the bets take from a guess, counted here by itself; so much of it is believed."""
+    y = np.where(proof.scores.differs(slice(None), model), guesses[:, [model]] - guesses, 0.0)
+    middle = y[proof.drawable].sum(axis=0) / np.maximum(1, proof.counts(model).left)
+    return Control(share * (y[item] - middle), share * middle, share, np.full(len(share), 0.3))
+
+
+def chance_with_guess(
+    proof: PoolProof, labels: np.ndarray, confidence: float, tell: Tell, guess: Guess, waiting: list[int]
+) -> float:
+    """The probability that a false certificate is ever seen, if all of a guess is believed, or part of it."""
+    true = gaps(proof.rows, labels)
+    for model in range(proof.rows.shape[1]):
+        if true[model] > proof.worse_by(model, confidence)[0]:
+            return 1.0
+    trial = proof.trial(front(proof))
+    playing = ~proof.beaten(trial, confidence)
+    levels = uneven_levels(proof, playing)
+    models = len(playing)
+    guesses = guess(proof.rows, labels, proof.labelled)
+    share = np.where(playing, 1.0 - 0.3 * (np.arange(models) % 2), 0.0)
+    total = 0.0
+    for item, chance in chances(proof, trial.model, playing, levels).items():
+        branch = copy.deepcopy(proof)
+        control = control_by(proof, trial.model, item, guesses, share)
+        bold, doubt = np.full(models, 0.8), np.full(models, 0.2)
+        branch.draw(item, branch.trials[trial.model], playing, bold, doubt, levels, control)
+        told = tell(branch.rows, labels, waiting, item)
+        left = [*waiting, item]
+        for one in told:
+            left.remove(one)
+            branch.scores.truth[one] = labels[one]
+            branch.learn(one)
+        total += chance * chance_with_guess(branch, labels, confidence, tell, guess, left)
+    return total
+
+
+def check_guesses(
+    seeds: Iterable[int], confidences: tuple[float, ...], allowed: int, tell: Tell, guess: Guess
 ) -> None:
-    """No error is allowed: the probabilities are exact. The judge is believed at once, far too much."""
-    monkeypatch.setattr(judge, "POOLED", 0.1)
-    monkeypatch.setattr(judge, "UNUSED", 0.1)
-    check_judges((4, 7), (0.5,), allowed, tell)
+    """No guess makes false certificates more frequent than promised, over every order of draws."""
+    used = 0.0
+    for seed in seeds:
+        rows, labels = tiny_file(seed)
+        for confidence in confidences:
+            proof = PoolProof(PoolScores(rows, np.full(len(rows), -3, dtype=np.int32)), allowed)
+            false = chance_with_guess(proof, labels, confidence, tell, guess, [])
+            assert false <= 1.0 - confidence + 1e-12, (seed, confidence)
+            used = max(used, false)
+    if tell is prompt and not allowed and guess is never:
+        assert used > 0.0  # else nothing was tried
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+@pytest.mark.parametrize("tell", [prompt, adverse])
+def test_however_wrong_the_guess_is_false_certificates_are_as_rare_as_promised(tell: Tell, guess: Guess) -> None:
+    """No error is allowed: the probabilities are exact. The guess is believed from the first draw on."""
+    check_guesses((3, 9), (0.5,), 0, tell, guess)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("guess", GUESSES)
 @pytest.mark.parametrize("allowed", [0, 1])
 @pytest.mark.parametrize("tell", TELLS)
-def test_however_wrong_the_judges_of_many_files_are(
-    allowed: int, tell: Tell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(judge, "POOLED", 0.1)
-    monkeypatch.setattr(judge, "UNUSED", 0.1)
-    check_judges(range(10), (0.5, 0.75), allowed, tell)
+def test_however_wrong_the_guesses_at_many_files_are(allowed: int, tell: Tell, guess: Guess) -> None:
+    check_guesses(range(20), CONFIDENCES, allowed, tell, guess)
 
 
-def test_a_judge_that_is_silent_changes_no_bit() -> None:
-    rows, labels = tiny_file(4, items=8)
-    money = []
-    for said in (None, np.full(8, -1, dtype=np.int32)):
-        proof = PoolProof(PoolScores(rows, np.full(8, -3, dtype=np.int32)), 1, said)
-        for item in range(6):
-            trial = proof.trial(0)
-            proof.draw(item, trial, ~proof.beaten(trial, 0.95), np.full(3, 0.3), np.full(3, 0.5))
-            proof.scores.truth[item] = labels[item]
-            proof.learn(item)
-        money.append(proof.money.tolist())
-    assert money[0] == money[1]
-    assert money[0] != [1.0] * 3
-
-
-def test_a_judge_that_is_right_wins_more_money() -> None:
+def test_a_guess_that_is_right_wins_more_money_the_more_it_is_believed() -> None:
     """The first model is right on two of three items; 30 draws each, in the same order."""
     random = np.random.default_rng(0)
     rows = np.tile(np.array([0, 1], dtype=np.int32), (120, 1))
     labels = (random.random(120) < 1 / 3).astype(np.int32)
     won = {}
-    for name, said in {"none": None, "right": labels, "wrong": 1 - labels}.items():
-        proof = PoolProof(PoolScores(rows, np.full(120, -3, dtype=np.int32)), 1, said)
+    for believed in (0.0, 0.5, 1.0):
+        proof = PoolProof(PoolScores(rows, np.full(120, -3, dtype=np.int32)), 1)
         for item in range(30):
             trial = proof.trial(0)
-            proof.draw(item, trial, np.array([False, True]), np.full(2, 0.3), np.full(2, 0.5))
+            guesses = truly(rows, labels, proof.labelled)
+            control = control_by(proof, 0, item, guesses, np.array([0.0, believed]))
+            left = np.ones(2) if not believed else np.full(2, 1.0 - 0.8 * believed)
+            control = control._replace(unexplained=left)
+            proof.draw(item, trial, np.array([False, True]), np.full(2, 0.3), np.full(2, 0.5), None, control)
             proof.scores.truth[item] = labels[item]
             proof.learn(item)
-        won[name] = float(trial.best[1])
-    assert won["right"] > 3.0 * won["none"]
-    assert won["wrong"] > 0.8 * won["none"]
+        won[believed] = float(trial.best[1])
+    assert won[1.0] > 1.5 * won[0.5] > 2.0 * won[0.0]
+
+
+def test_a_guess_is_trusted_as_far_as_the_labels_speak_for_it() -> None:
+    """40 labels. One that is right is believed nearly whole, one that knows nothing in one of ten files at most."""
+    random = np.random.default_rng(0)
+    differs = np.ones((40, 2), dtype=np.bool_)
+    believed = 0
+    for _ in range(50):
+        x = random.choice([-1.0, 1.0], (40, 2))
+        right = trust_guess(x, x * 0.8, differs, np.array([True, True]))
+        assert (right.share > 0.8).all()
+        assert (right.unexplained < 0.5).all()
+        blind = trust_guess(x, random.uniform(-0.8, 0.8, (40, 2)), differs, np.array([True, True]))
+        assert (blind.share < 0.5).all()
+        believed += bool(blind.share.any())
+        wrong = trust_guess(x, -x, differs, np.array([True, True]))
+        assert not wrong.share.any()
+        assert (wrong.unexplained == 1.0).all()
+    assert believed <= 5
+
+
+def test_labels_that_do_not_tell_two_models_apart_say_nothing_of_the_guess() -> None:
+    x = np.array([[1.0, np.nan], [-1.0, 1.0], [1.0, 1.0]] * 8)
+    y = np.array([[0.9, 0.9], [-0.9, -0.9], [0.9, 0.9]] * 8)
+    differs = np.array([[True, True], [True, False], [True, False]] * 8)
+    trust = trust_guess(x, y, differs, np.array([True, True]))
+    alone = trust_guess(x[:, :1], y[:, :1], differs[:, :1], np.array([True]))
+    assert trust.unexplained[1] == 1.0
+    assert trust.unexplained[0] == pytest.approx(alone.unexplained[0])
+    assert trust.unexplained[0] < 0.6
 
 
 def graded_file(seed: int, items: int = 5, models: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -485,3 +550,16 @@ def test_grades_of_nought_and_one_win_nearly_what_right_and_wrong_do() -> None:
 
     whole, graded = play(True), play(False)
     assert whole.money[1:] == pytest.approx(graded.money[1:], rel=0.25)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_large_pools_weigh_their_items_as_small_ones_do(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = random.integers(-1, 4, (300, 6)).astype(np.int32)
+    drawable, levels = random.random(300) < 0.8, random.integers(-1, 5, 6)
+    levels[2] = -1
+    expected = weigh_draws(PoolScores(rows, np.zeros(300, dtype=np.int32)), drawable, 2, levels)
+    by_item, sums = np.zeros(300, dtype=np.int8), np.zeros(6)
+    weigh_rows(rows, drawable, 2, (1 + levels).astype(np.int8), by_item, sums)
+    np.testing.assert_array_equal(by_item, expected.by_item)
+    np.testing.assert_array_equal(sums, expected.sums)

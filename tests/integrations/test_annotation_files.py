@@ -289,7 +289,7 @@ WRONG: dict[str, tuple[str, str | bytes, str]] = {
     "no id in a row": ("a.csv", "id,label\n,spam\n", "row 1: the column 'id' is empty"),
     "not UTF-8": ("a.csv", b"id,label\n1,\xff\n", "UTF-8"),
     "no workbook": ("a.xlsx", b"no zip", "not a workbook"),
-    "unknown": ("a.json", '{"spam": 1}', "none of what is known"),
+    "unknown": ("a.json", '{"spam": 1}', "not one of what is known"),
     "a broken line": ("a.jsonl", '{"answer": "accept"}\n{"answer"', "line 2 is not JSON"),
     "no mark": ("a.json", bad(data={"text": "x"}, annotations=[{"result": [CHOICE]}]), "no 'modelpicker' field"),
     "no data": ("a.json", bad(data=3), "has its fields in `data`"),

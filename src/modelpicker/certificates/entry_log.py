@@ -27,14 +27,14 @@ def narrow(codes: Array) -> Array:
 
 
 def compact(entries: Entries) -> Entries:
-    """A copy with narrow rows, and with only the labels that were told; losses in the order of these."""
+    """The same with narrow rows, and with only the labels that were told; losses are in the order of these."""
     told = (entries.kinds == TOLD) | (entries.kinds == ANSWERED)
     labels = np.where(told, entries.labels, SKIPPED).astype(np.int32)
     graded = np.flatnonzero(labels <= GRADED)
     losses = entries.graded[GRADED - labels[graded]]
     labels[graded] = GRADED - np.arange(len(graded), dtype=np.int32)
     return Entries(
-        rows=narrow(entries.rows),
+        rows=entries.rows if entries.rows.dtype == np.int8 else narrow(entries.rows),
         numbers=entries.numbers.copy(),
         labels=labels,
         probabilities=entries.probabilities.copy(),

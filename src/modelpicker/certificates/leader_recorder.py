@@ -151,6 +151,10 @@ class LeaderRecorder(Recorder):
 
     def evidence_of(self, best: int, *, in_place: bool = False) -> LeaderRows:
         """The rows, among them that of a model, if it can still be found."""
+        self.make_room()
+        if self._live is None and self.kept.evidence is None:
+            self._live, self._taken = self._begun(), 0
+            self._live.leaders[0] = best  # so that the log is gone through once
         rows = self.take_in(in_place=in_place)
         self._asked[best] = 1 + max(self._asked.values(), default=0)
         if row_of(rows, best) < 0 and not rows.course[FORGOTTEN]:

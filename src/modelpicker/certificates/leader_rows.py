@@ -170,9 +170,10 @@ def gather_rows(
         return
     level = level_of(tables.edges, probability)
     rows.levels[level] = 1
-    place = place_of(tables.edges, level, probability)
     complete = number >= rows.seen[COMPLETE]
+    place = 0.0
     if kind in (TOLD, ANSWERED):
+        place = place_of(tables.edges, level, probability)
         for j in range(len(lost)):
             if lost[j] > 0.0:
                 rows.rates[j] += lost[j] / probability

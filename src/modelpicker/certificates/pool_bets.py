@@ -24,7 +24,7 @@ NEAREST, SELDOM = 1e-6, 0.01
 GRAIN = 0.25
 PLACES = ("number", "model", "runner_up")
 ARRAYS = ("shortfall", "left", "expected", "variance", "mean", "spread", "betting", "worst", "fewer", "more")
-JUDGED = ("above", "highest")
+GUESSED = ("above", "highest")
 WEIGHTED = ("ratio", "most_ratio")
 
 
@@ -79,7 +79,7 @@ class ProofDraw:
     more: Floats
     """... of which so much was taken for granted at worst."""
     above: Floats
-    """By how much the judge puts x above its mean, as far as it is trusted: that is taken from x (judge.py)."""
+    """By how much the guess puts x above its mean, as far as it is trusted: that is taken from x (control.py)."""
     highest: Floats
     """The most that this may be, on any item that could have been drawn."""
     ratio: Floats
@@ -174,7 +174,7 @@ class ProofDraw:
         """All of it, in a form that JSON can hold."""
         return {
             **{name: getattr(self, name) for name in (*PLACES, "bad", "grain")},
-            **{name: getattr(self, name).tolist() for name in ARRAYS + JUDGED + WEIGHTED},
+            **{name: getattr(self, name).tolist() for name in ARRAYS + GUESSED + WEIGHTED},
             "awaited": sorted(self.awaited),
             "x": None if self.x is None else self.x.tolist(),
         }
@@ -183,7 +183,7 @@ class ProofDraw:
     def load(cls, state: dict[str, Any]) -> "ProofDraw":
         """Take up what `state` gave."""
         arrays: dict[str, Any] = {name: np.array(state[name]) for name in ARRAYS}
-        for name in JUDGED:  # states that were saved before there were judges have none
+        for name in GUESSED:  # the oldest states took nothing from a guess
             arrays[name] = np.array(state.get(name, np.zeros_like(arrays["left"])))
         for name in WEIGHTED:  # as long as all items were drawn alike
             arrays[name] = np.array(state.get(name, np.ones_like(arrays["left"])))

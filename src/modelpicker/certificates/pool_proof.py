@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from modelpicker.certificates.judge import JudgeTrust, trust_judge, verdicts
+from modelpicker.certificates.control import Control, no_control
 from modelpicker.certificates.pool_bets import GRAIN, ProofDraw, best_bet
 from modelpicker.certificates.pool_draws import DrawWeights, levels_of, weigh_draws
 from modelpicker.certificates.pool_scores import PIECE, Flags, PoolScores
@@ -48,8 +48,6 @@ class PairCounts:
     """Items that can still be drawn and on which the two differ."""
     winnable: Floats
     """Those of them on which the other may be right."""
-    judged: Ints
-    """On how many more of those that are left the model is right, if the judge is."""
 
     @property
     def worst(self) -> Floats:
@@ -57,10 +55,10 @@ class PairCounts:
         return self.open + self.winnable - self.known
 
 
-def tally(scores: PoolScores, drawable: Flags, labelled: Flags, model: int, judge: Codes | None) -> PairCounts:
+def tally(scores: PoolScores, drawable: Flags, labelled: Flags, model: int) -> PairCounts:
     """Count, in one pass over the items."""
     models = scores.rows.shape[1]
-    counts = PairCounts(*(np.zeros(models, dtype=kind) for kind in (float, float, np.int64, float, np.int64)))
+    counts = PairCounts(*(np.zeros(models, dtype=kind) for kind in (float, float, np.int64, float)))
     counts.open += scores.never_told(model) + scores.untold(model, scores.may_lose)
     for start in range(0, len(scores.rows), PIECE):
         piece = slice(start, start + PIECE)
@@ -70,10 +68,7 @@ def tally(scores: PoolScores, drawable: Flags, labelled: Flags, model: int, judg
         lost = scores.may_lose(piece, model)
         counts.open += lost[~done & ~free].sum(axis=0)
         counts.winnable += lost[free].sum(axis=0)
-        differs = scores.differs(piece, model)[free]
-        counts.left += differs.sum(axis=0)
-        if judge is not None:
-            counts.judged += (differs * verdicts(scores.rows[piece][free], judge[piece][free], model)).sum(axis=0)
+        counts.left += scores.differs(piece, model)[free].sum(axis=0)
     return counts
 
 
@@ -117,8 +112,6 @@ class PoolProof:
     scores: PoolScores
     allowed: float
     """By how many items a model may be worse than the best."""
-    judge: Codes | None = None
-    """What a judge says about each item; negative where it says nothing."""
     rows: Codes = field(init=False)
     labelled: Flags = field(init=False)
     drawable: Flags = field(init=False)
@@ -162,7 +155,7 @@ class PoolProof:
     def counts(self, model: int) -> PairCounts:
         """One model beside all others; counted once, and kept up to date from then on."""
         if model not in self.tallies:
-            self.tallies[model] = tally(self.scores, self.drawable, self.labelled, model, self.judge)
+            self.tallies[model] = tally(self.scores, self.drawable, self.labelled, model)
         return self.tallies[model]
 
     def beaten(self, trial: Trial, confidence: float) -> Flags:
@@ -211,12 +204,9 @@ class PoolProof:
             self._weights.move(item, self.scores.differs([item], self._weights.model)[0], sign)
         for model, counts in self.tallies.items():
             lost = self.scores.may_lose([item], model)[0]
-            differs = self.scores.differs([item], model)[0]
-            counts.left += sign * differs
+            counts.left += sign * self.scores.differs([item], model)[0]
             counts.winnable += sign * lost
             counts.open -= sign * lost
-            if self.judge is not None:
-                counts.judged += sign * differs * verdicts(self.rows[[item]], self.judge[[item]], model)[0]
 
     def draw(
         self,
@@ -226,6 +216,7 @@ class PoolProof:
         expected: Floats,
         variance: Floats,
         levels: Ints | None = None,
+        control: Control | None = None,
     ) -> None:
         """Bet on an item that was drawn at random, in proportion to its weight.
 
@@ -236,6 +227,7 @@ class PoolProof:
             expected: what the mean of x over the items that are left is thought to be, one per other model.
             variance: likewise.
             levels: of the models, by which the items were weighed; None if all of them were drawn alike.
+            control: what the bets take from the guess; None if nothing.
         """
         own, counts = trial.model, trial.tally
         left = np.maximum(1, counts.left).astype(np.float64)
@@ -248,7 +240,7 @@ class PoolProof:
         if levels is None:
             levels = levels_of(playing, own, np.zeros(len(left)))
         ratio, most_ratio = self.weights(trial, levels).shares(item, counts.left, runner_up)
-        above, highest, unexplained = self._judge(item, trial, runner_up, playing)
+        control = no_control(len(left)) if control is None else control.beside(own, runner_up)
         differs = self.scores.differs([item], own)[0]
         betting = differs & playing
         betting[own] = bool(playing[runner_up] and differs[runner_up])
@@ -265,16 +257,16 @@ class PoolProof:
             shortfall=shortfall,
             left=left,
             expected=expected,
-            variance=variance * unexplained,
+            variance=variance * control.unexplained,
             mean=mean,
-            spread=spread * unexplained,
+            spread=spread * control.unexplained,
             betting=betting,
             worst=-self._reach(item, own, runner_up)[1],
             fewer=reach[0],
             more=reach[1],
             awaited=set(awaited),
-            above=above,
-            highest=highest,
+            above=control.above,
+            highest=control.highest,
             ratio=ratio,
             most_ratio=most_ratio,
         )
@@ -295,24 +287,6 @@ class PoolProof:
         mean = x.sum(axis=0) / (count + DOUBT)
         spread = ((x * x).sum(axis=0) + DOUBT * self.scores.usual_spread) / (count + DOUBT)
         return mean, np.maximum(1e-9, spread - mean * mean)
-
-    def _judge(self, item: int, trial: Trial, runner_up: int, playing: Flags) -> tuple[Floats, Floats, Floats]:
-        """What is taken from x on an item, the most that this may be on any item, and the variance that is left."""
-        own, none = trial.model, np.zeros(self.rows.shape[1])
-        if self.judge is None:
-            return none, none, none + 1.0
-        trust, middle = self.trust(trial.tally, own, playing)
-        y = verdicts(self.rows[[item]], self.judge[[item]], own)[0].astype(np.float64)
-        share = trust.share.copy()
-        y[own], middle[own], share[own] = -y[runner_up], -middle[runner_up], share[runner_up]
-        return share * (y - middle), share * (1.0 - middle), trust.unexplained
-
-    def trust(self, counts: PairCounts, model: int, playing: Flags) -> tuple[JudgeTrust, Floats]:
-        """How far a judge is trusted on a model beside those in play, and the mean of what it says."""
-        done = np.flatnonzero(self.labelled)
-        judged = np.full(len(done), -1) if self.judge is None else self.judge[done]
-        trust = trust_judge(self.rows[done], self.scores.at(done), judged, model, np.flatnonzero(playing))
-        return trust, counts.judged / np.maximum(1, counts.left)
 
     def _reversed(self, trial: Trial, runner_up: int) -> tuple[float, int]:
         """What the items that are left must make up for if the model on trial is the best, beside the runner-up."""

@@ -19,6 +19,7 @@ from modelpicker.algorithms.pools.forecast_kernel import (
     play_forward,
 )
 from modelpicker.algorithms.pools.gain import FINE, LOOKING, OUT, SURE, VERY_SURE
+from modelpicker.algorithms.pools.guesses import mean_guess, trust_in_guess
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
 from modelpicker.certificates.pool_proof import PoolProof, confidence_of
 from modelpicker.certificates.pool_scores import USUAL_SPREAD
@@ -136,7 +137,7 @@ def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
     drawn, drawn_sum, drawn_size = _outcomes(pool, proof.drawn, trial)
     spread = (sizes + FEW_TESTED * USUAL_SPREAD) / (tested + FEW_TESTED)
     wealth, best, money = _wealth(proof, trial)
-    unexplained, highest = _judge(pool, trial)
+    unexplained, highest = _control(pool, trial)
     return ForecastStart(
         known=counts.known.copy(),
         lost=counts.open - answering,
@@ -158,15 +159,15 @@ def start_of(pool: "PoolPicker", trial: int) -> ForecastStart:
     )
 
 
-def _judge(pool: "PoolPicker", trial: int) -> tuple[Floats, Floats]:
-    """The share of the variance that the judge leaves, and the most that it may put an item above its mean."""
+def _control(pool: "PoolPicker", trial: int) -> tuple[Floats, Floats]:
+    """The share of the variance that the guess leaves, and the most that it may put an item above its mean."""
     proof, models = pool._proof, len(pool.models)
-    if proof.judge is None:
-        return np.ones(models), np.zeros(models)
     known = proof.trials.get(trial)
     playing = np.arange(models) != trial if known is None else ~proof.beaten(known, pool._strict(pool.confidence))
-    trust, middle = proof.trust(proof.counts(trial), trial, playing)
-    return trust.unexplained, trust.share * (1.0 - middle)
+    trust = trust_in_guess(pool, trial, playing)
+    if not trust.share.any():
+        return np.ones(models), np.zeros(models)
+    return trust.unexplained, trust.share * (1.0 - mean_guess(pool, trial))
 
 
 def _outcomes(pool: "PoolPicker", items: list[int], trial: int) -> tuple[Floats, Floats, Floats]:

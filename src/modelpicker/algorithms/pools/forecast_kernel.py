@@ -36,8 +36,8 @@ class ForecastStart(NamedTuple):
     doubt: Floats
     spread: Floats  # the chance that exactly one of the two is right where they differ
     unsure: Floats  # the variance of an item
-    unexplained: Floats  # the share of the variance of a bet that a judge leaves; 1 without one
-    highest: Floats  # by how much the judge may put an item above its mean, as far as it is trusted
+    unexplained: Floats  # the share of the variance of a bet that the guess leaves; 1 if it is not trusted
+    highest: Floats  # by how much the guess may put an item above its mean, as far as it is trusted
     tested: Floats  # labelled items on which the two differ
     drawn: Floats  # those of them that were drawn for the proof, what they added up to, and how many were not 0
     drawn_sum: Floats
@@ -230,7 +230,7 @@ def bet_on(start: ForecastStart, goal: ForecastGoal, j: int, x: float, room: For
     size = max(1e-9, (room.drawn_size[j] + DOUBT * USUAL_SPREAD) / count - mean * mean)
     bet = BY_GUESS * bet + (1.0 - BY_GUESS) * min(most, best_bet(mean, size * rest, lower))
     heard = x
-    if rest < 1.0:  # what the judge says is taken from x: the mean is the same, and it spreads less
+    if rest < 1.0:  # what the guess says is taken from x: the mean is the same, and it spreads less
         middle = room.plus[j] - room.minus[j]
         heard = middle + rest**0.5 * (x - middle)
     room.wealth[j] *= max(1e-12, 1.0 + bet * (heard - lower))

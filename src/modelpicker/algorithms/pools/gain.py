@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modelpicker.algorithms.pools.label_model import LabelModel, guess, prepare_guesses
+from modelpicker.certificates.pool_scores import Flags
 from modelpicker.kernels.primitives import NOT_RUN, Codes, Floats, Ints, exponential
 
 # What is in the place of a label that is not known: nobody was asked yet, somebody was, nobody can tell.
@@ -121,6 +122,44 @@ def guess_items(
             for j in range(models):
                 found.chances[s, j] = model.mixed[j]
                 found.squares[s, j] = model.chances[j]
+
+
+def guess_row(model: LabelModel, said: Codes, worth: Floats, into: Floats) -> None:
+    """What is expected of each model on one item, before its label is learned."""
+    prepare_guesses(model)
+    guess_scores(model, said, worth, len(into))
+    for j in range(len(into)):
+        into[j] = model.mixed[j]
+
+
+def sum_guesses(
+    model: LabelModel,
+    rows: Codes,
+    said: Codes,
+    drawable: Flags,
+    worth: Floats,
+    leader: int,
+    chances: Floats,
+    sums: Floats,
+) -> None:
+    """By how much the guess expects a leader to be ahead of each rival on all items that can be drawn, into `sums`.
+
+    `chances` is the guess for all items, where it has been made; else it is empty, and made here.
+    """
+    made = len(chances) == len(rows)
+    prepare_guesses(model)
+    for j in range(len(sums)):
+        sums[j] = 0.0
+    for i in range(len(rows)):
+        if not drawable[i]:
+            continue
+        if not made:
+            guess_scores(model, said[i], worth, len(sums))
+        guesses = chances[i] if made else model.mixed
+        own = guesses[leader]
+        for j in range(len(sums)):
+            if differ(rows[i, j], rows[i, leader]):
+                sums[j] += max(-1.0, min(1.0, own - guesses[j]))
 
 
 def score_of(row: Codes, label: int, graded: GradedItems, slot: int, j: int) -> float:

@@ -23,8 +23,8 @@ from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential
 TRUST = (2.0, 6.0, 18.0)
 FREEDOM = (2.0, 4.0, 8.0)
 REGRESSIONS = len(TRUST)
-# How far the weight of a judge may move, in every regression.
-JUDGE_FREEDOM = 3.0
+# How far the weight of a judge may move, in every regression; and what its word is worth by class.
+JUDGE_FREEDOM, JUDGE_BY_CLASS = 3.0, 1.0
 BIAS_FREEDOM = 0.7
 # What a class that no model says weighs; a class that is said weighs 1 or more.
 UNSAID = 0.3
@@ -45,7 +45,8 @@ class LabelModel(NamedTuple):
     biases: Floats  # [regression, class]
     evidence: Floats  # how well each foresaw the labels; they sum to 1
     start: Floats  # [regression, model]: the weight at first
-    precision: Floats  # [regression, model]: of the weights; those by class have the same
+    precision: Floats  # [regression, model]: of the weights
+    class_precision: Floats  # [regression, model]: of those by class; the same, but for a judge
     slope: Floats  # [model, 1 + class]: room for the fit, the weight first
     curve: Floats
     bias_slope: Floats
@@ -63,9 +64,11 @@ def new_label_model(models: int, classes: int, *, judged: bool = False) -> Label
     shared = max(1, min(classes, MOST_CLASSES))
     start = np.repeat(np.array(TRUST)[:, None] / models, models, axis=1)
     freedom = np.repeat(np.array(FREEDOM)[:, None] / math.sqrt(models), models, axis=1)
+    by_class = freedom
     if judged:
         models += 1
         start = np.pad(start, ((0, 0), (0, 1)))
+        by_class = np.pad(freedom, ((0, 0), (0, 1)), constant_values=JUDGE_BY_CLASS)
         freedom = np.pad(freedom, ((0, 0), (0, 1)), constant_values=JUDGE_FREEDOM)
     return LabelModel(
         weights=start.copy(),
@@ -74,6 +77,7 @@ def new_label_model(models: int, classes: int, *, judged: bool = False) -> Label
         evidence=np.full(len(TRUST), 1.0 / len(TRUST)),
         start=start,
         precision=1.0 / (freedom * freedom),
+        class_precision=1.0 / (by_class * by_class),
         slope=np.zeros((models, 1 + shared)),
         curve=np.zeros((models, 1 + shared)),
         bias_slope=np.zeros(shared),
@@ -205,6 +209,7 @@ def start_step(model: LabelModel, g: int) -> None:
         precision = model.precision[g, j]
         model.slope[j, 0] = precision * (model.start[g, j] - model.weights[g, j])
         model.curve[j, 0] = precision
+        precision = model.class_precision[g, j]
         for c in range(model.biases.shape[1]):
             model.slope[j, 1 + c] = -precision * model.by_class[g, j, c]
             model.curve[j, 1 + c] = precision

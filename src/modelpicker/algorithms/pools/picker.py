@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from modelpicker.algorithms.pools.gain import (
     compare_models,
     new_comparison,
 )
+from modelpicker.algorithms.pools.guesses import control_of, guess_item
 from modelpicker.algorithms.pools.label_model import REMEMBERED, learn_item, new_label_model
 from modelpicker.algorithms.pools.macro_f1 import macro_f1
 from modelpicker.algorithms.pools.outlook import LabelsToGo, PoolOutlook
@@ -60,6 +61,7 @@ from modelpicker.label import AnyLabel, read_label
 from modelpicker.losses import ACCURATE, Loss, read_loss
 
 STATE_VERSION = 2
+Shares: TypeAlias = npt.NDArray[np.int8]
 # Cells that are looked at for a question; of a larger pool, a random sample of the items.
 MOST_CELLS = 2**20
 # A model stays on trial while it is thought to be behind the leader by at most this share of what is allowed.
@@ -149,6 +151,8 @@ class PoolPicker:
         self._graded: dict[int, Floats] = {}
         """The scores of the models on contested items whose label is more than one class."""
         self._learned: list[int] = []
+        self._foreseen: dict[int, Shares] = {}
+        """What the guess expected of each model on labelled items, before their labels; in hundredths."""
         self._asked = 0
         self.error_share = 1.0
         """How much of the error, which is what the confidence leaves, may be used: less if the items may grow."""
@@ -530,8 +534,13 @@ class PoolPicker:
     def _take_in(self, place: int, told: ReadLabel) -> None:
         """Learn the label of a contested item."""
         self._note(place, told)
+        self._note_guess(place)
         self._teach()
         self._proof.learn(place)
+
+    def _note_guess(self, place: int) -> None:
+        """Note what the guess expects of an item whose label it has not learned yet."""
+        self._foreseen[place] = np.rint(100.0 * guess_item(self, place)).astype(np.int8)
 
     def _teach(self) -> None:
         """Let the guess learn the last label."""
@@ -754,9 +763,11 @@ class PoolPicker:
     def _bet(self, place: int, trial: Trial, playing: npt.NDArray[np.bool_], levels: Ints | None) -> PoolDraw:
         """Bet on an item that was drawn at random, against the models in play."""
         expected, variance = self._thought(trial, playing)
-        self._proof.draw(place, trial, playing, expected, variance, levels)
+        control = control_of(self, place, trial.model, playing)
+        self._proof.draw(place, trial, playing, expected, variance, levels, control)
         in_play = np.flatnonzero(playing)
-        return PoolDraw(trial.model, in_play, expected[playing], variance[playing], levels)
+        taken = None if control is None else control.of(playing)
+        return PoolDraw(trial.model, in_play, expected[playing], variance[playing], levels, taken)
 
     def _draw_for_gain(self, coin: float) -> int:
         """An item drawn in proportion to what its label would tell."""

@@ -14,6 +14,7 @@ from modelpicker.algorithms.pools.gain import OUT, UNKNOWABLE, UNKNOWN, new_comp
 from modelpicker.algorithms.pools.label_model import new_label_model
 from modelpicker.algorithms.pools.pool_input import absent_models, contested_items, contested_rows, with_judge
 from modelpicker.algorithms.pools.pool_labels import PoolLabels, ReadLabel
+from modelpicker.certificates.control import Control
 from modelpicker.certificates.label_noise import LabelNoise
 from modelpicker.certificates.pool_draws import HARDEST
 from modelpicker.certificates.pool_proof import PoolProof
@@ -44,12 +45,16 @@ class PoolDraw(NamedTuple):
     variance: Floats
     levels: Ints | None = None
     """How hard each model was to beat, by which items were weighed; None: all items were drawn alike."""
+    control: Control | None = None
+    """What the bets took from the guess; None if nothing."""
 
     def fits(self, models: int) -> bool:
         """Whether it can be a draw in a pool of that many models."""
-        sizes = {len(self.playing), len(self.expected), len(self.variance)}
+        parts = [self.expected, self.variance, *(self.control or ())]
+        sizes = {len(self.playing), *map(len, parts)}
         places = np.append(self.playing, self.trial)
-        finite = bool(np.isfinite(self.expected).all() and np.isfinite(self.variance).all())
+        finite = all(bool(np.isfinite(part).all()) for part in parts)
+        finite = finite and (self.control is None or self.control.possible)
         known = self.levels is None or (
             len(self.levels) == models and bool(((self.levels >= -1) & (self.levels <= HARDEST)).all())
         )
@@ -122,7 +127,8 @@ def replay_draw(pool: "PoolPicker", place: int, draw: PoolDraw) -> None:
     playing[draw.playing] = True
     expected[draw.playing], variance[draw.playing] = draw.expected, draw.variance
     proof = pool._proof
-    proof.draw(place, proof.trial(draw.trial), playing, expected, variance, draw.levels)
+    control = None if draw.control is None else draw.control.spread(draw.playing, len(playing))
+    proof.draw(place, proof.trial(draw.trial), playing, expected, variance, draw.levels, control)
 
 
 def take_out(pool: "PoolPicker", item: int) -> None:
@@ -161,7 +167,7 @@ def new_proof(pool: "PoolPicker") -> PoolProof:
     for place, known in pool._graded.items():
         scores.grade(place, known)
     allowed = allowed_items(pool.tolerance, len(pool), pool.loss)
-    return PoolProof(scores, allowed + noise.usual(scores.differing, len(pool.models)), pool._judged)
+    return PoolProof(scores, allowed + noise.usual(scores.differing, len(pool.models)))
 
 
 def grow(
@@ -286,6 +292,7 @@ def progress_of(pool: "PoolPicker") -> dict[str, Any]:
             if pool._graded
             else {}
         ),
+        "foreseen": [[place, row.tolist()] for place, row in pool._foreseen.items()],
         "out": np.flatnonzero(pool._labels == OUT).tolist(),
         "unknowable": np.flatnonzero(pool._labels == UNKNOWABLE).tolist(),
         "agreed": [list(pair) for pair in pool._agreed.items()],
@@ -308,6 +315,7 @@ def load_progress(pool: "PoolPicker", blob: Mapping[str, Any]) -> None:
     graded = {int(place): np.array(scores, dtype=np.float64) for place, scores in blob.get("graded", ())}
     for place, code in blob["learned"]:
         pool._note(int(place), ReadLabel(int(code), graded.get(int(place))))
+    pool._foreseen = {int(place): np.array(row, dtype=np.int8) for place, row in blob.get("foreseen", ())}
     pool._labels[blob["out"]] = OUT
     pool._labels[blob["unknowable"]] = UNKNOWABLE
     pool._agreed = {int(item): int(code) for item, code in blob["agreed"]}

@@ -50,6 +50,9 @@ SPREAD = 0x9E3779B97F4A7C15F39CC0605CEDC835
 class SlicePart(PoolPicker):
     """One slice. The guess at its labels is that of the whole file: labels of all slices teach it."""
 
+    def _note_guess(self, place: int) -> None:
+        """The whole file has noted it."""
+
     def _teach(self) -> None:
         """The whole file has learned the label."""
 
@@ -166,6 +169,7 @@ class SlicePicker(PoolPicker):
             at, local = self._find(int(self._contested[place]))
             part, label = self._parts[at], ReadLabel(int(self._labels[place]), self._graded.get(place))
             part._note(part._place(local), label)
+            self._note_foreseen(place, part, local)
         for item, code in self._agreed.items():
             at, local = self._find(item)
             self._parts[at]._agreed[local] = code
@@ -384,8 +388,14 @@ class SlicePicker(PoolPicker):
         if self._parts:
             at, local = self._find(item)
             self._parts[at]._tell(local, label, where)
+            self._note_foreseen(self._place(item), self._parts[at], local)
             for part in self._parts:  # what was learned changes the guess everywhere
                 part._stale = True
+
+    def _note_foreseen(self, place: int, part: PoolPicker, local: int) -> None:
+        """What was expected of an item in the whole file was expected of it in its slice."""
+        if place in self._foreseen and part._place(local) >= 0:
+            part._foreseen[part._place(local)] = self._foreseen[place]
 
     # How it is kept.
 

@@ -17,6 +17,7 @@ import numpy as np
 from modelpicker.algorithms.pools.pool_state import PoolDraw, PoolQuestion, SliceQuestion
 from modelpicker.campaigns.input.rows import Rows, some_rows
 from modelpicker.campaigns.results.pick import Item
+from modelpicker.certificates.control import Control
 from modelpicker.encoding import ClassName, Matrix, said_classes
 
 SIZE = struct.Struct("<I")
@@ -170,6 +171,7 @@ def _stored_draw(draw: PoolDraw | None) -> dict[str, Any] | None:
         "expected": _packed(draw.expected),
         "variance": _packed(draw.variance),
         **({} if draw.levels is None else {"levels": draw.levels.tolist()}),
+        **({} if draw.control is None else {"control": [_packed(part) for part in draw.control]}),
     }
 
 
@@ -183,6 +185,7 @@ def _read_draw(stored: dict[str, Any] | None) -> PoolDraw | None:
         _unpacked(stored["expected"]),
         _unpacked(stored["variance"]),
         np.array(stored["levels"], dtype=np.int64) if "levels" in stored else None,
+        Control(*map(_unpacked, stored["control"])) if "control" in stored else None,
     )
 
 

@@ -64,7 +64,7 @@ DECIDING = (
     Revision.kind,
 )
 # A state that was kept by other bets is not taken up: it is rebuilt, so that all agree on what was won.
-STATE_VERSION = 2
+STATE_VERSION = 3
 
 
 @dataclass

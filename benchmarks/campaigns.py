@@ -1,9 +1,10 @@
 """Campaigns: rounds a second into a durable storage, beside what the disk can do.
 
-    python -m benchmarks.campaigns [FOLDER]
+    python -m benchmarks.campaigns [FOLDER] [--only storages]
 
 The storage is an SQLite file in FOLDER, by default a temporary one; every commit is on disk before it counts. The
-bare sync is an append of four kilobytes and an fsync, on the same disk, in turns with the asks.
+bare sync is an append of four kilobytes and an fsync, on the same disk, in turns with the asks. PostgreSQL comes
+from the wheel that the tests use, with its usual settings; batches with keys and items take turns with SQLite.
 """
 
 import argparse
@@ -12,17 +13,20 @@ import os
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 import modelpicker as mp
+from benchmarks.servers import postgresql
 
 MODELS = 20
 BATCH = 1_000
 TURN = 200
 PROCESSES = 16
+HISTORIES = (100, 10_000, 100_000)
 
 
 def predictions(rounds: int, models: int = MODELS, seed: int = 0) -> npt.NDArray[np.int64]:
@@ -44,6 +48,58 @@ def batches(url: str) -> float:
         if turn:
             rates.append(len(rows) / (time.perf_counter() - started))
     return statistics.median(rates)
+
+
+def keyed_batches(urls: list[str]) -> list[float]:
+    """The same with a key and an item for each round, on several storages in turn."""
+    made = [mp.create_campaign(url, "keyed", models=MODELS, budget=1_000, expected_rounds=10**6) for url in urls]
+    rows = predictions(10 * BATCH)
+    rates: list[list[float]] = [[] for _ in urls]
+    for turn in range(6):
+        for campaign, found in zip(made, rates, strict=True):
+            started = time.perf_counter()
+            for start in range(0, len(rows), BATCH):
+                names = [f"turn {turn} item {start + place}" for place in range(BATCH)]
+                items = [{"text": f"The text of {name}"} for name in names]
+                campaign.ask_many(rows[start : start + BATCH], keys=names, items=items)
+            found.append(len(rows) / (time.perf_counter() - started))
+    return [statistics.median(found[1:]) for found in rates]
+
+
+def looks(url: str) -> Iterator[tuple[int, float, float]]:
+    """Rounds there are, and seconds of an `ask` and of a `best` after it: medians."""
+    campaign = mp.create_campaign(url, "looks", models=MODELS, budget=1_000, expected_rounds=10**6)
+    rows, done = predictions(HISTORIES[-1]), 0
+    for history in HISTORIES:
+        campaign.ask_many(rows[done:history])
+        campaign.tell_many({query.id: 0 for query in campaign.pending(30)})
+        done = history
+        asks, bests = [], []
+        for row in rows[:TURN].tolist():
+            started = time.perf_counter()
+            campaign.ask(row)
+            asked = time.perf_counter()
+            campaign.best()
+            bests.append(time.perf_counter() - asked)
+            asks.append(asked - started)
+        yield history, statistics.median(asks), statistics.median(bests)
+
+
+def storages(urls: dict[str, str]) -> None:
+    """SQLite beside PostgreSQL."""
+    sqlite, postgres = keyed_batches(list(urls.values()))
+    print(
+        f"ask_many with keys and items, batches of {BATCH:,}: {sqlite:,.0f} rounds/s on SQLite, {postgres:,.0f} on "
+        f"PostgreSQL: ratio {postgres / sqlite:.2f} (wanted: 0.5)",
+        flush=True,
+    )
+    for name, url in urls.items():
+        for history, ask, best in looks(url):
+            print(
+                f"{name}, after {history:,} rounds: ask {ask * 1e3:.2f} ms, best {best * 1e3:.2f} ms: ratio "
+                f"{best / ask:.2f} (wanted: at most 1)",
+                flush=True,
+            )
 
 
 def singles(url: str, folder: Path) -> tuple[float, float, float]:
@@ -118,9 +174,14 @@ def main() -> None:
     """Print what was measured, beside what is wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
-    with tempfile.TemporaryDirectory(dir=parser.parse_args().folder) as place:
+    parser.add_argument("--only", choices=["storages"], help="SQLite beside PostgreSQL, and nothing else")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.folder) as place, postgresql() as (postgres, _):
         folder = Path(place)
         url = f"sqlite:///{folder}/campaigns.db"
+        storages({"SQLite": url, "PostgreSQL": postgres})
+        if options.only:
+            return
         print(f"SQLite, {MODELS} models, every commit synced")
         print(f"ask_many, batches of {BATCH:,}: {batches(url):,.0f} rounds/s (wanted: 100,000)", flush=True)
         ask, sync, ratio = singles(url, folder)

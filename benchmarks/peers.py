@@ -30,6 +30,8 @@ from modelpicker.algorithms.pools.peers import PoolRun
 from modelpicker.experiments.pool_methods import PlayedPoolPicker
 
 JUDGE = JUDGES["90%"]
+# With fewer labels there is too little to tune how far PPI trusts the judge: then it trusts it fully.
+ENOUGH = 30
 Rows = npt.NDArray[Any]
 Play = Callable[[Rows, Rows, int, int, int], PoolRun]
 
@@ -63,7 +65,8 @@ def scikit_activeml(rows: Rows, labels: Rows, classes: int, most: int, seed: int
     """The items whose votes have the highest entropy first."""
     from skactiveml.pool import vote_entropy
 
-    entropy = vote_entropy(rows.astype(np.int64), classes=list(range(classes)))
+    votes = np.where(rows < 0, classes, rows).astype(np.int64)  # an abstention is a vote of its own
+    entropy = vote_entropy(votes, classes=list(range(classes + 1)))
     entropy = entropy + np.random.default_rng(seed).random(len(rows)) * 1e-9
     return _named(rows == labels[:, None], np.argsort(-entropy)[:most], seed)
 
@@ -103,9 +106,8 @@ def ppi(rows: Rows, labels: Rows, classes: int, most: int, seed: int) -> PoolRun
     for count in range(1, len(items) + 1):
         z, y = cheap[items[:count]], true[items[:count]]
         spread = cheap.var(axis=0) * (1 + count / len(rows))
-        trust = np.clip(
-            ((z - z.mean(axis=0)) * (y - y.mean(axis=0))).mean(axis=0) / np.maximum(spread, 1e-12), 0, 1
-        )
+        tuned = ((z - z.mean(axis=0)) * (y - y.mean(axis=0))).mean(axis=0) / np.maximum(spread, 1e-12)
+        trust = np.clip(tuned, 0, 1) if count >= ENOUGH else np.ones(rows.shape[1])
         named.append(int((y.mean(axis=0) + trust * (cheap.mean(axis=0) - z.mean(axis=0))).argmax()))
     return PoolRun(items, np.array(named))
 

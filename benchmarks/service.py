@@ -1,6 +1,7 @@
 """The service under load, all on loopback: durable single asks, batches, latency, memory.
 
     python -m benchmarks.service [--requests 200000]
+    python -m benchmarks.servers                        several servers on one PostgreSQL
 
 One process serves, another sends. Each answer comes after its commit is on disk. As a baseline, the same machine's
 rate of bare appends that are synced one by one.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tools import shown_output
+from tools.reference_pages.commands import verbs
 
 import modelpicker as mp
 from modelpicker.algorithms.checks import check_algorithm
@@ -31,6 +32,12 @@ def blocks(page: Path, language: str) -> list[str]:
     return found
 
 
+def make_tickets(folder: Path) -> None:
+    """The file of Get started, made as a reader makes it."""
+    (made,) = re.findall(r'^```python title="make_tickets.py"\n(.*?)^```', GET_STARTED.read_text(), re.M | re.S)
+    subprocess.run([sys.executable, "-c", made], cwd=folder, check=True)
+
+
 @pytest.mark.parametrize("page", shown_output.pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_print_what_a_page_shows(page: Path) -> None:
     text = page.read_text("utf-8")
@@ -45,8 +52,7 @@ def test_a_page_that_shows_something_else_is_noticed() -> None:
 
 
 def test_the_three_commands_of_the_readme_work_on_the_file_of_get_started(tmp_path: Path) -> None:
-    (made,) = re.findall(r'^```python title="make_tickets.py"\n(.*?)^```', GET_STARTED.read_text(), re.M | re.S)
-    subprocess.run([sys.executable, "-c", made], cwd=tmp_path, check=True)
+    make_tickets(tmp_path)
     commands = next(block for block in blocks(ROOT / "README.md", "sh") if "tickets.csv" in block)
     words = [shlex.split(line, comments=True) for line in commands.splitlines()]
     assert [word[:2] for word in words] == [
@@ -182,3 +188,44 @@ def test_links_between_pages_lead_somewhere() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_nothing_is_left_to_fill_in(page: Path) -> None:
     assert not re.search(r"TODO|TBD|FIXME|[A-Z]{4,}OUT|CIFAR10MODELS", page.read_text())
+
+
+COMMAND_LINES = [
+    (page, line.strip().removeprefix("$ "))
+    for page in PAGES
+    for language, block in re.findall(r"^```(\w*)[^\n]*\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    if language in ("", "sh", "console", "text")
+    for line in block.replace("\\\n", " ").splitlines()
+    if re.match(r"\s*(\$ )?modelpicker [a-z]", line)
+]
+OPTIONS = {
+    name.removeprefix("modelpicker "): {
+        option for one in command.get_params(context) for option in (*one.opts, *one.secondary_opts)
+    }
+    for name, command, context in verbs()
+}
+
+
+def test_every_command_that_a_page_shows_has_a_verb_and_options_that_exist() -> None:
+    assert len(COMMAND_LINES) > 100
+    wrong = []
+    for page, line in COMMAND_LINES:
+        words = re.split(r" [|>&]+ ", line.split("  #")[0])[0].split()[1:]
+        words[0] = words[0].rstrip(",")  # in a sentence
+        verb = " ".join(words[:2]) if " ".join(words[:2]) in OPTIONS else words[0]
+        options = {word.split("=")[0] for word in words if re.match(r"--[a-z]", word)}
+        if verb not in OPTIONS or options - OPTIONS[verb]:
+            wrong.append(f"{page.name}: {line}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", ["how-to/team.md", "how-to/budget.md"])
+def test_the_commands_of_a_page_work_one_after_the_other(page: str, tmp_path: Path) -> None:
+    """All but those that install something, and those that serve until somebody stops them."""
+    make_tickets(tmp_path)
+    commands = [shlex.split(line, comments=True) for where, line in COMMAND_LINES if where == ROOT / "docs" / page]
+    commands = [words for words in commands if words[1] != "serve"]
+    assert commands
+    for words in commands:
+        done = run(*words[1:], answers="1\nq\n", folder=tmp_path)
+        assert done.returncode == 0, f"{words}\n{done.stderr}"

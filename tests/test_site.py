@@ -5,12 +5,16 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from playwright.sync_api import Browser
 from tools.reference_pages.commands import verbs
 from tools.reference_pages.http import operations
 
@@ -102,6 +106,45 @@ def test_nothing_is_fetched_from_another_host(site: Path, pages: dict[Path, Page
 def test_the_site_can_be_searched_and_turned_dark(site: Path, pages: dict[Path, Page]) -> None:
     assert "certificate" in (site / "search" / "search_index.json").read_text("utf-8")
     assert 'data-md-color-scheme="slate"' in (site / "index.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """The site on a server of its own, as search needs one."""
+    handler = partial(QuietHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """A server that does not log."""
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+def test_search_finds_a_page_in_a_browser(address: str, browser: Browser) -> None:
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}/index.html")
+    page.get_by_role("textbox", name="Search").fill("abstention")
+    page.locator(".md-search-result__item a", has_text="Glossary").first.wait_for()
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "name", ["index.html", "get-started/index.html", "reference/http.html", "how-it-works/pools.html"]
+)
+def test_a_page_fits_a_telephone(name: str, address: str, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    page.goto(f"{address}/{name}")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+    page.close()
 
 
 def shown(site: Path, page: str) -> str:

@@ -25,6 +25,14 @@ TEXTS = [
         for path in sorted((ROOT / "src/modelpicker/server/static" / folder).glob("*.js"))
     ),
     ROOT / "README.md",
+    ROOT / "docs/index.md",
+    *sorted((ROOT / "docs/get-started").glob("*.md")),
+    *(ROOT / f"docs/how-to/{name}.md" for name in ("index", "csv", "stream", "prompts", "budget", "team")),
+    *(ROOT / f"docs/how-it-works/{name}.md" for name in ("index", "comparison", "validation")),
+    *(
+        ROOT / f"docs/reference/{name}.md"
+        for name in ("index", "errors", "glossary", "files", "settings", "http", "commands")
+    ),
 ]
 # A phrase, as a pattern in which a space stands for any white space, and what to write in its place.
 DROPPED = {

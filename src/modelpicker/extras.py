@@ -23,7 +23,7 @@ EXTRAS = MappingProxyType(
         "dask": Extra("engine 'dask'", ("distributed",)),
         "datasets": Extra("Hugging Face datasets", ("datasets",)),
         "excel": Extra("reading a sheet of Excel", ("openpyxl",)),
-        "figures": Extra("drawing figures", ("matplotlib", "plotly")),
+        "figures": Extra("drawing figures", ("matplotlib",)),
         "mlflow": Extra("MLflow", ("mlflow",)),
         "notebook": Extra("labelling in a notebook", ("anywidget", "traitlets")),
         "postgresql": Extra("PostgreSQL", ("psycopg",)),
@@ -31,6 +31,7 @@ EXTRAS = MappingProxyType(
             "the server", ("fastapi", "httptools", "prometheus_client", "pydantic", "starlette", "uvicorn")
         ),
         "sklearn": Extra("the estimator for scikit-learn", ("sklearn",)),
+        "spark": Extra("Structured Streaming", ("pyspark",)),
     }
 )
 

@@ -68,8 +68,8 @@ def test_a_bad_row_is_refused(picker: mp.ModelPicker, row: Any, words: tuple[str
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (2, ("round 2", "not queried", "told already")),
-        (0, ("round 0", "told already")),
+        (2, ("round 2", "not queried", "known already")),
+        (0, ("round 0", "known already")),
         (3, ("round 3", "unknown", "3 rounds")),
         (-1, ("round -1", "unknown")),
         ("1", ("'1'", "not a round")),
@@ -102,7 +102,7 @@ def test_a_bad_label_is_refused_and_the_query_stays_open(
 
 def test_a_label_told_twice_is_refused(picker: mp.ModelPicker) -> None:
     picker.learn(1, 1)
-    refused(picker, lambda: picker.learn(1, 1), mp.RoundError, "round 1", "told already")
+    refused(picker, lambda: picker.learn(1, 1), mp.RoundError, "round 1", "known already")
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,9 @@ GOOD, LABELS = make_stream(0, rounds=5_000, models=3, classes=3)
         (GOOD.astype(str), LABELS, ("labels", "row 0", "whole number", "strings")),
         ([[0, 1, 1], [0, 1]], [0, 1], ("row 1 has 2 entries",)),
         ([[0, 1, 1], 5], [0, 1], ("do not form a table",)),
-        ("predictions.csv", [0], ("'predictions.csv'", "no table")),
-        (None, [0], ("None", "no table")),
-        (GOOD, None, ("labels", "None", "no table")),
+        ("predictions.csv", [0], ("'predictions.csv'", "not a table")),
+        (None, [0], ("None", "not a table")),
+        (GOOD, None, ("labels", "None", "not a table")),
         (GOOD, (label for label in LABELS), ("labels", "generator", "pass an array")),
         (GOOD[:4].T, LABELS[:3], ("4 columns", "transposed?")),
         (np.zeros((5, 3, 2)), LABELS[:5], ("shape (5, 3, 2)", "argmax")),

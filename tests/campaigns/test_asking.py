@@ -333,3 +333,15 @@ def check_a_batch_of_many_classes(url: str, algorithm: str) -> None:
         campaign.retract(next(iter(labels)))
         check(campaign, url)
     assert state(campaigns[0]) == state(campaigns[1]) == state(campaigns[2])
+
+
+def test_a_large_batch_knows_the_keys_of_an_earlier_one_whatever_they_are_made_of(url: str) -> None:
+    campaign = mp.create_campaign(url, "keys", models=4, seed=1)
+    predictions, _ = stream(2_000)
+    keys = [f"{number} \"\\'%s{{,}}é🦉" if number % 2 else f"key-{number}" for number in range(2_000)]
+    first = campaign.ask_many(predictions[:1_500], keys=keys[:1_500])
+    again = campaign.ask_many(predictions[500:], keys=keys[500:])
+    assert list(again)[:1_000] == list(first)[500:]
+    assert [one.id for one in again] == list(range(500, 2_000))
+    assert [campaign.number_of(key) for key in (keys[1], keys[1_999])] == [1, 1_999]
+    check(campaign, url)

@@ -189,7 +189,7 @@ def test_a_rule_that_is_none_is_refused(url: str, rule: Any) -> None:
 def test_a_campaign_of_very_many_models_asks_until_it_is_certified(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Evidence is folded on the way; a model leaves, a label is replaced, and all is learned anew."""
+    """Evidence is folded on the way; a model leaves, a label is replaced, and all is rebuilt."""
     monkeypatch.setattr("modelpicker.certificates.leader_recorder.LOG_BYTES", 0)
     monkeypatch.setattr("modelpicker.certificates.leader_recorder.FEWEST_ROUNDS", 25)
     campaign = mp.create_campaign(url, "c", models=60, stop_when=mp.Certified(0.3, 0.8, "population"))

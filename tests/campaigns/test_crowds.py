@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
+from modelpicker.campaigns.storage import database
 from modelpicker.campaigns.storage.database import open_storage
 from tests.campaigns.pools import collection, truth
 from tests.campaigns.servers import Server
@@ -262,3 +263,51 @@ def test_a_reader_is_not_held_up_by_a_writer(file_url: str) -> None:
     finally:
         release.set()
         writer.join()
+
+
+@pytest.mark.slow
+def test_whoever_does_nothing_in_the_midst_of_a_change_holds_others_up_for_a_while_only(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a process does that is frozen, or cut off from PostgreSQL."""
+    monkeypatch.setattr(database, "FROZEN", 1)
+    url = server.database()
+    campaign = mp.create_campaign(url, "frozen", models=2)
+    campaign.ask([0, 1])
+    other = mp.open_campaign(url, "frozen")
+    holding, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with campaign.together():
+            campaign.ask([1, 0])
+            holding.set()
+            release.wait(30)
+
+    with ThreadPoolExecutor(1) as pool:
+        frozen = pool.submit(hold)
+        assert holding.wait(10)
+        assert other.ask([0, 0]).id == 1
+        release.set()
+        with pytest.raises(mp.StorageError, match="Nothing acknowledged was lost: try again"):
+            frozen.result()
+    assert campaign.ask([0, 1]).id == 2
+    check(campaign, url)
+
+
+def test_a_process_takes_a_bounded_number_of_connections(server: Server) -> None:
+    url = server.database()
+    campaign = mp.create_campaign(url, "connections", models=2)
+    begun = threading.Barrier(2 * database.CONNECTIONS + 1)
+
+    def look(_: int) -> int:
+        with campaign.storage.reading():
+            begun.wait(30)
+        return campaign.ask([0, 1]).id
+
+    with ThreadPoolExecutor(3 * database.CONNECTIONS) as pool:
+        busy = [pool.submit(look, number) for number in range(2 * database.CONNECTIONS)]
+        begun.wait(30)
+        assert sorted(one.result() for one in busy) == list(range(2 * database.CONNECTIONS))
+    with campaign.storage.reading() as connection:
+        counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        assert connection.exec_driver_sql(counted).scalar_one() <= 2 * database.CONNECTIONS

@@ -318,6 +318,23 @@ def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
         mp.create_campaign(url, "x", models=2)
 
 
+def test_statements_are_prepared_unless_the_url_says_otherwise(server: Server) -> None:
+    """A pooler may give every transaction another connection, on which nothing has been prepared."""
+    url, prepared = server.database(), {}
+    mark = "&" if "?" in url else "?"
+    for threshold in ("2", "none"):
+        campaign = mp.create_campaign(f"{url}{mark}prepare_threshold={threshold}", threshold, models=2)
+        for _ in range(6):
+            campaign.ask([0, 1])
+        with campaign.storage.reading() as connection:
+            counted = "SELECT count(*) FROM pg_prepared_statements"
+            prepared[threshold] = connection.exec_driver_sql(counted).scalar_one()
+        campaign.storage.close()
+    assert prepared["2"] > 0 == prepared["none"]
+    with pytest.raises(mp.InputError, match="is no URL: invalid literal"):
+        mp.list_campaigns(f"{url}{mark}prepare_threshold=never")
+
+
 @pytest.mark.parametrize(
     ("version", "advice"), [("0000", "modelpicker storage upgrade --storage"), ("9999", "newer modelpicker")]
 )

@@ -81,8 +81,8 @@ def test_an_empty_campaign_can_be_moved(memory: str, tmp_path: Path) -> None:
     [
         (lambda lines: lines[:1] + lines[2:], "round 0 was expected|event 2 comes where event 1"),
         (lambda lines: [*lines[:-1], lines[-1][:20]], "is not JSON.*cut off"),
-        (lambda lines: lines[1:], "no campaign that modelpicker exported"),
-        (lambda lines: [], "no campaign that modelpicker exported"),
+        (lambda lines: lines[1:], "not a campaign that modelpicker exported"),
+        (lambda lines: [], "not a campaign that modelpicker exported"),
         (lambda lines: [lines[0].replace("model-picker", "os:system"), *lines[1:]], "there is no algorithm"),
         (lambda lines: [lines[0].replace('"seed": "1"', '"seed": "x"'), *lines[1:]], "settings cannot be read"),
         (
@@ -136,7 +136,7 @@ def test_files_of_other_kinds_are_refused(memory: str, tmp_path: Path) -> None:
     with pytest.raises(mp.NotFoundError, match="there is no file"):
         import_campaign(memory, tmp_path / "no.jsonl")
     (tmp_path / "bad.parquet").write_bytes(b"no parquet")
-    with pytest.raises(mp.InputError, match="no Parquet file"):
+    with pytest.raises(mp.InputError, match="not a Parquet file"):
         import_campaign(memory, tmp_path / "bad.parquet")
     (tmp_path / "bad.jsonl").write_bytes(b"\xff\xfe")
     with pytest.raises(mp.InputError, match="not UTF-8"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from modelpicker.certificates.control import Control, trust_guess
-from modelpicker.certificates.pool_draws import weigh_draws
+from modelpicker.certificates.pool_draws import weigh_draws, weigh_rows
 from modelpicker.certificates.pool_proof import PoolProof
 from modelpicker.certificates.pool_scores import PoolScores
 
@@ -301,14 +301,13 @@ Guess = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 def truly(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:
     """Right everywhere."""
-    found: np.ndarray = (rows == labels[:, None]).astype(np.float64)
-    return found
+    right: np.ndarray = (rows == labels[:, None]).astype(np.float64)
+    return right
 
 
 def never(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:
     """Wrong everywhere."""
-    found: np.ndarray = 1.0 - truly(rows, labels, labelled)
-    return found
+    return 1.0 - truly(rows, labels, labelled)
 
 
 def for_the_last(rows: np.ndarray, labels: np.ndarray, labelled: np.ndarray) -> np.ndarray:
@@ -551,3 +550,16 @@ def test_grades_of_nought_and_one_win_nearly_what_right_and_wrong_do() -> None:
 
     whole, graded = play(True), play(False)
     assert whole.money[1:] == pytest.approx(graded.money[1:], rel=0.25)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_large_pools_weigh_their_items_as_small_ones_do(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = random.integers(-1, 4, (300, 6)).astype(np.int32)
+    drawable, levels = random.random(300) < 0.8, random.integers(-1, 5, 6)
+    levels[2] = -1
+    expected = weigh_draws(PoolScores(rows, np.zeros(300, dtype=np.int32)), drawable, 2, levels)
+    by_item, sums = np.zeros(300, dtype=np.int8), np.zeros(6)
+    weigh_rows(rows, drawable, 2, (1 + levels).astype(np.int8), by_item, sums)
+    np.testing.assert_array_equal(by_item, expected.by_item)
+    np.testing.assert_array_equal(sums, expected.sums)

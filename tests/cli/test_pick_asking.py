@@ -127,7 +127,7 @@ def test_an_interrupt_says_where_the_answers_are(words: Path) -> None:
         assert process.stderr is not None
         said += process.stderr.read().decode()
     assert process.returncode == 130
-    assert "Your answers are in x.pick.db; the same command continues" in said
+    assert "Your answers are in x.pick.db; run the same command to continue" in said
     assert "Traceback" not in said
     assert answer(words, "q\n")["labels_used"] == 1
 

@@ -230,7 +230,7 @@ def test_show_names_the_file_and_what_goes_on(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path, write_twenty(tmp_path), {"budget": 8})
     sitting.pick(sitting.typed(0, 2))
     shown = run("show", "twenty", "--storage", sitting.storage, folder=tmp_path).stdout
-    assert "seen of twenty.csv; `modelpicker pick twenty.csv --as stream` continues" in shown
+    assert "seen of twenty.csv; to continue: modelpicker pick twenty.csv --as stream" in shown
     assert "budget      8 labels, as a cap\n" in shown
     document = json.loads(run("show", "twenty", "--storage", sitting.storage, "--json", folder=tmp_path).stdout)
     assert document["budget_way"] == "cap"

@@ -91,7 +91,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "long form, two truths": ("x.csv", b"item,model,prediction,label\n1,a,0,0\n1,b,1,1\n", 'row 2, column "label": 1, but an earlier row'),
     "unknown ending": ("x.xlsx", b"PK\x03\x04", "it is not a workbook of Excel"),
     "no ending": ("x", b"a,b\n", "no ending is not known. Endings that can be read are .csv"),
-    "npz that is none": ("x.npz", b"a,b\n0,1\n", "no zip archive"),
+    "npz that is none": ("x.npz", b"a,b\n0,1\n", "not a zip archive"),
     "truncated npz": ("x.npz", npz_bytes(predictions=np.zeros((50, 2)))[:-40], "damaged or cut short"),
     "npz without predictions": ("x.npz", npz_bytes(stuff=np.zeros((5, 2))), "has none of the arrays predictions, probabilities, labels, only ['stuff']"),
     "labels of another length": ("x.npz", npz_bytes(predictions=np.zeros((5, 2)), labels=np.zeros(4)), "5 rows of predictions, but labels of shape"),
@@ -106,7 +106,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "pickled npy": ("x.npy", npy_bytes(TRAP), "pickled Python objects, which are never loaded"),
     "bare pickle": ("x.npy", pickle.dumps(Trap()), "not a NumPy array by its first bytes"),
     "header promises more": ("x.npy", npy_bytes(np.zeros((1000, 1000)))[:5000], "cut short: its header promises 8,000,000 bytes"),
-    "header of nonsense": ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': boom} ", "header that is not valid"),
+    "header of nonsense": ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': boom} ", "invalid header"),
     "future version": ("x.npy", b"\x93NUMPY\x09\x00", "not known here"),
     "unclosed quote": ("x.csv", b'a,b\n1,2\n1,"x\n1,2\n3,4\n', "row 2: a quotation mark is opened and never closed"),
     "scores": ("x.csv", b"a,b\n0.123,0.5\n0.2,0.7\n", 'row 1, column "a": 0.123 is a score, not a class'),
@@ -114,7 +114,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "beyond 2**63": ("x.parquet", parquet_bytes(a=pa.array([2**63], pa.uint64()), b=pa.array([1], pa.uint64())), 'row 1, column "a": 9223372036854775808 is not a class'),
     "half floats": ("x.parquet", parquet_bytes(a=pa.array(np.array([2.5], np.float16)), b=[1]), "x.parquet"),
     "deep json": ("x.jsonl", b'{"a": ' + b"[" * 200_000 + b"\n", "x.jsonl"),
-    "no text": ("x.npz", npz_bytes(predictions=np.frombuffer(b"\xff" * 16, "<U1").reshape(2, 2)), "no text"),
+    "no text": ("x.npz", npz_bytes(predictions=np.frombuffer(b"\xff" * 16, "<U1").reshape(2, 2)), "not text"),
     "bytes that are not text": ("x.npz", npz_bytes(predictions=np.array([[b"\xff", b"a"]])), "not written in UTF-8"),
     "two-line name": ("x.jsonl", b'{"a\\nb": 0.5, "c": 1}\n', 'column "a\\nb": 0.5 is not a class'),
 }  # fmt: skip
@@ -331,7 +331,7 @@ def test_odd_values_of_fields_are_refused_before_anything_is_written(tmp_path: P
         mp.ModelCollection([[0, 1]], fields={"id": [b"x"]})
     odd = mp.ModelCollection([[0, 1]], fields={"id": ["\ud800"]})
     for ending in ("parquet", "csv", "jsonl", "arrow"):
-        with pytest.raises(mp.InputError, match="no valid text"):
+        with pytest.raises(mp.InputError, match="not valid text"):
             odd.save(tmp_path / f"x.{ending}")
     with pytest.raises(mp.FileError, match="Not a directory"):
         odd.save(Path("/etc/passwd/x.npz"))

@@ -177,7 +177,7 @@ def test_probabilities_become_the_most_likely_class_and_decisions_are_counted() 
         ({"predictions": [["a", "b"]], "classes": ["a", "a"]}, "given twice"),
         ({"predictions": [["a", "b"]], "classes": []}, "empty list; pass some"),
         ({"predictions": [["a", "b"]], "fields": {"id": [1, 2]}}, "has 2 values"),
-        ({"predictions": None}, "no table"),
+        ({"predictions": None}, "not a table"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments: dict[str, Any], message: str) -> None:

@@ -105,6 +105,7 @@ def test_the_report_needs_nothing_else_and_does_what_it_is_told_by_nobody(
     assert links.tags.count("script") == 2
     assert "img" not in links.tags
     text = path.read_text()
+    assert len(text.encode()) < 1_000_000
     for fact in ("seed", results.settings["collection"]["fingerprint"], mp.__version__, "Budget rule: expected."):
         assert str(fact) in text
     assert text.count("Budget rule: expected.") >= 7

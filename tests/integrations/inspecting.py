@@ -1,6 +1,7 @@
 """Logs that the real inspect_ai writes, with its mock models."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -42,5 +43,11 @@ def inspect_log(
         outputs.append(output)  # with a usage, inspect_ai need not count tokens, which fetches a table
     mock = get_model(f"mockllm/{model}", custom_outputs=outputs, memoize=False)
     options = {"max_samples": 1, "max_connections": 1, "display": "none", **more}
-    (log,) = eval(task, model=mock, log_dir=str(folder), log_format=form, **options)  # type: ignore[arg-type]
+    (log,) = run_apart(task, model=mock, log_dir=str(folder), log_format=form, **options)
     return log
+
+
+def run_apart(task: Task, **options: Any) -> list[EvalLog]:
+    """Run a task in a thread of its own: in this one, Playwright may have an event loop that is running."""
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(eval, task, **options).result()

@@ -19,6 +19,8 @@ from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model  # noqa: 
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, match, mean, scorer  # noqa: E402
 from inspect_ai.solver import TaskState, generate  # noqa: E402
 
+from tests.integrations.inspecting import run_apart  # noqa: E402
+
 pytestmark = pytest.mark.filterwarnings("ignore")  # inspect_ai leaves streams open
 
 
@@ -62,7 +64,7 @@ def run(
     dataset = MemoryDataset([Sample(id=i, input=f"question {i}", target="yes") for i in range(samples)])
     task = Task(dataset=dataset, solver=generate(), scorer=scored or match(), early_stopping=stop, name="quiz")
     models = [mock(name, calls, (fails_on or {}).get(name, "")) for name in names]
-    logs = inspect_ai.eval(task, model=models, display="none", log_dir=str(folder), log_format="json", **options)
+    logs = run_apart(task, model=models, display="none", log_dir=str(folder), log_format="json", **options)
     return logs, calls
 
 

@@ -13,7 +13,7 @@ from inspect_ai.solver import TaskState
 
 import modelpicker as mp
 from tests.cli.running import run
-from tests.integrations.inspecting import inspect_log
+from tests.integrations.inspecting import inspect_log, run_apart
 from tests.integrations.tool_files import MODELS, answers, truth
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of inspect_ai
@@ -179,7 +179,7 @@ def test_a_zip_that_is_no_log_is_an_error(tmp_path: Path) -> None:
 
 
 def test_choices_are_shown_with_the_question(tmp_path: Path) -> None:
-    from inspect_ai import Task, eval  # noqa: A004
+    from inspect_ai import Task
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
     from inspect_ai.solver import multiple_choice
@@ -190,7 +190,7 @@ def test_choices_are_shown_with_the_question(tmp_path: Path) -> None:
         asked = [Sample(id="c", input="Capital of Italy?", choices=["Milan", "Rome"], target="B")]
         task = Task(name="capitals", dataset=asked, solver=multiple_choice(), scorer=choice())
         mock = get_model(f"mockllm/{model}", custom_outputs=[output], memoize=False)
-        eval(task, model=mock, log_dir=str(tmp_path), display="none")
+        run_apart(task, model=mock, log_dir=str(tmp_path), display="none")
     found = mp.load_collection(tmp_path)
     assert found.fields["text"][0] == "Capital of Italy?\nA) Milan\nB) Rome"
     assert [found.classes[code] for code in found.predictions[0]] == ["A", "B"]

@@ -84,7 +84,7 @@ def test_a_journal_keeps_every_answer_and_the_next_widget_goes_on(tmp_path: Path
     assert len(widget.labels) == 4
     with pytest.raises(mp.ConflictError, match="other items or other predictions"):
         LabelWidget(MAILS.take(range(10)), journal=journal)
-    with pytest.raises(mp.ConflictError, match="Pass the options that it was begun with"):
+    with pytest.raises(mp.ConflictError, match="Pass the options that it was started with"):
         LabelWidget(MAILS, journal=journal, seed=8)
     with pytest.raises(mp.InputError, match="leave labels out"):
         LabelWidget(MAILS, journal=journal, labels=widget.labels)

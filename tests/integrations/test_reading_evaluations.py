@@ -477,7 +477,7 @@ def test_without_references_and_scores_a_person_is_asked_and_sees_the_text(tmp_p
         ('{"evalId": "1", "results": {"version": 3, "prompts": [], "results": [{"provider": "x"', "cut short"),
         ('{"evalId": "1", "results": {"version": 3, "prompts": [], "results": []}}', "has no answers"),
         ('{"a": 1}', "No evaluation tool that is known"),
-        ("[1, 2]", "no object"),
+        ("[1, 2]", "not an object"),
         ("", "is empty"),
         ("nothing", "not JSON"),
         ('{"a": [1]} {"a": [2]}', "more than one JSON document"),

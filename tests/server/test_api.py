@@ -17,6 +17,7 @@ import modelpicker as mp
 from modelpicker.algorithms import ALGORITHMS, ModelPicker
 from modelpicker.campaigns import create_campaign
 from modelpicker.campaigns.export import import_campaign
+from modelpicker.campaigns.kernel_needs import KernelNeed
 from modelpicker.server.api.problems import KINDS
 from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
@@ -862,6 +863,23 @@ def test_it_lives_and_is_ready(server: Running, api: Api) -> None:
         answer = server.http.get(path)
         assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
         api.check(answer)
+
+
+def test_a_server_that_compiles_what_its_campaigns_need_is_not_ready_and_says_for_which(api: Api) -> None:
+    app = create_app(Configuration(storage=f"memory://{uuid.uuid4().hex}"))
+    app.state.service.compiler.want(KernelNeed.of_pools())
+
+    async def look(path: str) -> httpx2.Response:
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
+            return await client.get(path)
+
+    answer = finished(look("/ready"))
+    assert answer.status_code == 503
+    assert answer.json()["detail"] == (
+        "The server compiles what it needs for pools. It answers meanwhile, more slowly."
+    )
+    api.check(answer)
+    assert finished(look("/health")).status_code == 200
 
 
 def test_a_server_that_is_about_to_stop_is_alive_but_not_ready(api: Api) -> None:

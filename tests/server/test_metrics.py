@@ -104,6 +104,8 @@ def test_everything_is_there_from_the_start(own: Running) -> None:
         "modelpicker_queue": "gauge",
         "modelpicker_pending_queries": "gauge",
         "modelpicker_listeners": "gauge",
+        "modelpicker_peers": "gauge",
+        "modelpicker_handed_over_total": "counter",
         "modelpicker_failed_tokens_total": "counter",
     }
     for name in ("rounds_total", "queries_total", "labels_total", "skips_total", "queue", "listeners"):

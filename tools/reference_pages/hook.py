@@ -28,4 +28,5 @@ def _filled(name: str, argument: str | None) -> str:
 
 def on_page_markdown(text: str, **_: Any) -> str:
     """MkDocs calls this with the Markdown of every page."""
+    text = text.replace("```python\n>>> ", "```pycon\n>>> ")  # coloured as a session, with what it prints
     return PLACE.sub(lambda found: _filled(found[1], found[2]), text)

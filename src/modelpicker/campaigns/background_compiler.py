@@ -168,5 +168,5 @@ class BackgroundCompiler:
 
 
 def compiling_beside() -> BackgroundCompiler:
-    """For a person at a terminal: questions do not wait for what is compiled, and nothing is said of it."""
+    """For a person at a terminal: questions do not wait for what is compiled, and nothing is said about it."""
     return BackgroundCompiler(logging.DEBUG)

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from modelpicker.algorithms.pools.warm_up import warm_up_pools
 from modelpicker.campaigns.settings import CampaignSettings
+from modelpicker.certificates.leader_recorder import MOST_PAIRED
 
 # Machine code does not depend on how many models there are; memory does.
 FEW_MODELS = 2
@@ -32,10 +33,11 @@ class KernelNeed:
         """What a campaign needs."""
         if settings.pool is not None:
             return cls.of_pools()
-        small = replace(settings, models=settings.models[:FEW_MODELS])
+        many = len(settings.models) > MOST_PAIRED  # then evidence is kept in another way
+        small = replace(settings, models=settings.models[: MOST_PAIRED + 1 if many else FEW_MODELS])
         types = sorted((name, type(value).__name__) for name, value in settings.options.items())
         name = str(small.document()["algorithm"])
-        return cls(name, f"{name} {types}", small)
+        return cls(name, f"{name} {types}{' of many models' if many else ''}", small)
 
     def document(self) -> dict[str, Any]:
         """In a form that JSON can hold."""

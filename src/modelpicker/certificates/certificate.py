@@ -162,7 +162,7 @@ def share_of(number: int) -> float:
 
 
 def late_bar_for(models: int, confidence: float, kind: int, changes: int = 0) -> float:
-    """The same for the first row that begins late, after so many changes; the n-th has 1/n² of its share.
+    """The same for the first row that begins late, after that many changes; the n-th has 1/n² of its share.
 
     Which model it is for is known when a row begins. So for a stream there are as many pairs as other models, and
     for a population there is the pair with the best model alone, unless a change may make another one the best.

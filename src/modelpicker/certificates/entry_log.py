@@ -17,7 +17,7 @@ from modelpicker.packing import packed, unpacked
 
 Array = npt.NDArray[Any]
 
-# Up to so many classes are counted anew one after the other; so many codes at once.
+# Up to that many classes are counted again one after the other; that many codes at once.
 FEW_CLASSES, AT_ONCE = 32, 2**20
 
 
@@ -27,14 +27,14 @@ def narrow(codes: Array) -> Array:
 
 
 def compact(entries: Entries) -> Entries:
-    """A copy with narrow rows, and with only the labels that were told; losses in the order of these."""
+    """The same with narrow rows, and with only the labels that were told; losses are in the order of these."""
     told = (entries.kinds == TOLD) | (entries.kinds == ANSWERED)
     labels = np.where(told, entries.labels, SKIPPED).astype(np.int32)
     graded = np.flatnonzero(labels <= GRADED)
     losses = entries.graded[GRADED - labels[graded]]
     labels[graded] = GRADED - np.arange(len(graded), dtype=np.int32)
     return Entries(
-        rows=narrow(entries.rows),
+        rows=entries.rows if entries.rows.dtype == np.int8 else narrow(entries.rows),
         numbers=entries.numbers.copy(),
         labels=labels,
         probabilities=entries.probabilities.copy(),
@@ -60,7 +60,7 @@ def cut(entries: Entries, start: int, stop: int) -> Entries:
 
 
 def split(entries: Entries, rounds: int) -> tuple[Entries, Entries]:
-    """The entries before the round after so many, and the others."""
+    """The entries before the round after that many, and the others."""
     passed = np.cumsum(entries.kinds != TOLD)
     place = int(np.searchsorted(passed, rounds, side="right"))
     return cut(entries, 0, place), cut(entries, place, len(passed))

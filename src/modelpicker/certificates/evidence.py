@@ -141,9 +141,13 @@ def new_room(models: int) -> Room:
 
 def level_of(edges: Floats, probability: float) -> int:
     """The level of a query probability."""
-    level = 0
-    while level < LEVELS and edges[level + 1] * probability < 1.0:
-        level += 1
+    level, above = 0, LEVELS
+    while level < above:
+        middle = (level + above) // 2
+        if edges[middle + 1] * probability < 1.0:
+            level = middle + 1
+        else:
+            above = middle
     return level
 
 
@@ -226,6 +230,8 @@ def place_of(edges: Floats, level: int, probability: float) -> float:
 def differing(row: Counts) -> bool:
     """Whether two models differ."""
     said = row[0]
+    if row[len(row) // 2] != said or row[len(row) - 1] != said:  # often enough
+        return True
     count = 0
     for i in range(len(row)):
         count += row[i] != said

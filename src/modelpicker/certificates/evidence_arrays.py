@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modelpicker.certificates.certificate import listed_tables, tables
-from modelpicker.certificates.evidence import LEVELS, STREAM, Counts, Evidence, gap_to
+from modelpicker.certificates.evidence import HAIR, LEVELS, STEPS, STREAM, Counts, Evidence, gap_to, rounds_of
 from modelpicker.certificates.leader_rows import ROW_PARTS, LeaderRows, row_of
 from modelpicker.kernels.compiler import with_parts
-from modelpicker.kernels.primitives import Floats
+from modelpicker.kernels.primitives import FINENESS, Floats, Ints
 
-gap_in_row = with_parts(gap_to, ROW_PARTS)
+gap_in_row, rounds_in_row = with_parts(gap_to, ROW_PARTS), ROW_PARTS[rounds_of]
+# What the two ways to compute a logarithm may differ by, and much more.
+SURE = 1e-6
 
 
 class BesideAll(NamedTuple):
@@ -47,12 +49,35 @@ def largest_gap(evidence: Evidence | LeaderRows, kind: int, i: int, bar: float) 
     vectors = ("since", "opened", "seen", "leaders", "before")
     few: Any = {name: getattr(evidence, name).tolist() for name in vectors if name in evidence._fields}
     known: Any = evidence._replace(**few)
-    listed, gap = listed_tables(), 0.0
-    gap_of = gap_in_row if isinstance(evidence, LeaderRows) else gap_to
-    for j, (row, most) in enumerate(zip(weights.tolist(), worst.tolist(), strict=True)):
-        if j != i:
-            gap = gap_of(known, listed, row, kind, i, j, most, gap, bar)
+    gap_of, rounds_to = (gap_in_row, rounds_in_row) if isinstance(evidence, LeaderRows) else (gap_to, rounds_of)
+    others = np.delete(np.arange(len(worst)), i)
+    rounds = np.array([rounds_to(known, kind, i, j) for j in others.tolist()])
+    if rounds.min() == 0:
+        return 1.0
+    gap, next_one = 0.0, int(worst[others].argmax())
+    while len(others):
+        j = int(others[next_one])
+        gap = gap_of(known, listed_tables(), weights[j].tolist(), kind, i, j, float(worst[j]), gap, bar)
+        left = surplus(weights[others], kind, worst[others], rounds, gap, bar) < SURE
+        left[next_one] = False
+        others, rounds = others[left], rounds[left]
+        next_one = int(worst[others].argmax()) if len(others) else 0
     return gap
+
+
+def surplus(weights: Floats, kind: int, worst: Floats, rounds: Ints, gap: float, bar: float) -> Floats:
+    """By how much the wealth is more than what excludes that some models are better by more than a gap.
+
+    Most are so far behind that nothing else need be looked at.
+    """
+    known = tables()
+    steps = np.floor(gap * (rounds if kind == STREAM else np.full(len(rounds), STEPS)) + HAIR)
+    if kind == STREAM:
+        grown = known.rates * (steps + 1.0 / FINENESS)[:, None]
+    else:
+        grown = -rounds[:, None] * np.log1p(-known.bets * (steps / STEPS)[:, None])
+    wealth: Floats = np.exp(np.minimum(weights + grown + known.trust - bar, 1.0)).sum(axis=1) - 1.0
+    return np.where(worst < steps, 1.0, wealth) if kind == STREAM else wealth
 
 
 def weigh_all(evidence: Evidence | LeaderRows, kind: int, i: int) -> tuple[Floats, Floats]:

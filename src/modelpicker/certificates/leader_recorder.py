@@ -42,11 +42,11 @@ from modelpicker.kernels.primitives import Ints
 from modelpicker.losses import ACCURATE, Loss
 from modelpicker.packing import packed, unpacked
 
-# Up to so many models all pairs are kept.
+# Up to that many models all pairs are kept.
 MOST_PAIRED = 32
 # What a log takes, in bytes, and the fewest rounds of one; a round has a code per model and some more bytes.
 LOG_BYTES, FEWEST_ROUNDS, ROUND_BYTES = 2**22, 1_000, 24
-# Of the rows, so many may be given to newcomers at a fold.
+# Of the rows, that many may be given to newcomers at a fold.
 NEW_SHARE = 4
 
 
@@ -56,7 +56,7 @@ class LeaderRecorder(Recorder):
     Args:
         models: how many.
         since: the first round of each; by default all begin with the first.
-        loss: what statements speak of; by default of accuracy.
+        loss: what statements are about; by default of accuracy.
         late_from: no row begins before this round, other than with the stream: models had not changed last.
     """
 
@@ -151,6 +151,10 @@ class LeaderRecorder(Recorder):
 
     def evidence_of(self, best: int, *, in_place: bool = False) -> LeaderRows:
         """The rows, among them that of a model, if it can still be found."""
+        self.make_room()
+        if self._live is None and self.kept.evidence is None:
+            self._live, self._taken = self._begun(), 0
+            self._live.leaders[0] = best  # so that the log is gone through once
         rows = self.take_in(in_place=in_place)
         self._asked[best] = 1 + max(self._asked.values(), default=0)
         if row_of(rows, best) < 0 and not rows.course[FORGOTTEN]:
@@ -218,7 +222,7 @@ class LeaderRecorder(Recorder):
             if entry_log.rounds_in(log) > made.most_rounds:
                 raise ValueError("its log is too long")
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-            raise StateError(f"the evidence of this state is damaged: {error!r}; save it anew.") from error
+            raise StateError(f"the evidence of this state is damaged: {error!r}; save it again.") from error
         made.kept = made._blank(rows)
         made._add(log, entry_log.rounds_in(log))
         return made
@@ -281,7 +285,7 @@ def _loaded(models: int, saved: Mapping[str, Any]) -> LeaderRows:
 
 
 def new_recorder(models: int, since: Ints | None = None, loss: Loss = ACCURATE, late_from: int = 0) -> Recorder:
-    """A recorder for so many models: of all pairs, where these are few."""
+    """A recorder for that many models: of all pairs, where these are few."""
     if models <= MOST_PAIRED:
         return Recorder(models, since, loss)
     return LeaderRecorder(models, since, loss, late_from)

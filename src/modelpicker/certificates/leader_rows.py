@@ -1,6 +1,6 @@
 """Evidence about many models: only for the pairs of a few leaders with everybody else, a row for each leader.
 
-A statement speaks of one model, and needs the pairs of that model alone. So a row is kept for each model that leads
+A statement is about one model, and needs the pairs of that model alone. So a row is kept for each model that leads
 or is close to it, with the same counts as in `evidence`. Rows begin in one of two ways:
 
 * With the stream. Such a row holds what evidence of all pairs would hold, to the last bit.
@@ -45,14 +45,14 @@ from modelpicker.kernels.primitives import Floats, Ints
 
 # A row that belongs to nobody.
 FREE = -1
-# Fields of `course`: how many rows have begun late, and whether the first rounds are remembered no more.
+# Fields of `course`: how many rows have started late, and whether the first rounds are remembered no more.
 LATE_ROWS, FORGOTTEN = range(2)
-# So many rows are kept, and fewer where a row is large.
+# This many rows are kept, and fewer where a row is large.
 MOST_ROWS, FEWEST_ROWS, ROW_ROOM = 16, 4, 40_000
 
 
 class LeaderRows(NamedTuple):
-    """What is known of some models and each other one; a level is a range of query probabilities."""
+    """What is known about some models and each other one; a level is a range of query probabilities."""
 
     lost: Floats  # [row, level, j]: by how much more the leader has lost than j, over the rounds on which it has
     won: Floats  # likewise, by how much less
@@ -74,7 +74,7 @@ class LeaderRows(NamedTuple):
 
 
 def rows_for(models: int) -> int:
-    """How many rows are kept for so many models."""
+    """How many rows are kept for that many models."""
     return min(models, MOST_ROWS, max(FEWEST_ROWS, ROW_ROOM // models))
 
 
@@ -129,7 +129,7 @@ def copy_row(source: LeaderRows, row: int, target: LeaderRows, place: int) -> No
 
 
 def clear_row(rows: LeaderRows, row: int) -> None:
-    """Nothing is known of a row, which belongs to nobody."""
+    """Nothing is known about a row, which belongs to nobody."""
     for level in np.flatnonzero(rows.levels).tolist():
         for field in CELLS:
             getattr(rows, field)[row, level] = 0
@@ -170,9 +170,10 @@ def gather_rows(
         return
     level = level_of(tables.edges, probability)
     rows.levels[level] = 1
-    place = place_of(tables.edges, level, probability)
     complete = number >= rows.seen[COMPLETE]
+    place = 0.0
     if kind in (TOLD, ANSWERED):
+        place = place_of(tables.edges, level, probability)
         for j in range(len(lost)):
             if lost[j] > 0.0:
                 rows.rates[j] += lost[j] / probability

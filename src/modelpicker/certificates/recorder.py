@@ -22,6 +22,7 @@ from modelpicker.certificates.certificate import (
     listed_tables,
     state,
 )
+from modelpicker.certificates.entry_log import for_kernel, narrow
 from modelpicker.certificates.evidence import (
     ANSWERED,
     ASKED,
@@ -70,24 +71,18 @@ class Played(NamedTuple):
     graded: Grades
 
     def entries(self) -> Entries:
-        """As the kernel wants them."""
+        """The same, an entry per round."""
         kinds = np.where(self.queried, np.where(self.labels != SKIPPED, ANSWERED, ASKED), PASSED)
         if self.closed is not None:
             kinds[self.closed] = CLOSED
         return Entries(
-            rows=np.ascontiguousarray(self.rows, dtype=np.int32),
+            rows=self.rows,
             numbers=np.arange(self.first, self.first + len(self.rows)),
             labels=np.ascontiguousarray(self.labels, dtype=np.int32),
             probabilities=self.probability,
             kinds=kinds.astype(np.int32),
             graded=self.graded,
         )
-
-
-def _narrow(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A copy in the smallest type that holds the codes: there may be much of it before it is taken in."""
-    largest = int(rows.max(initial=0))
-    return rows.astype(np.min_scalar_type(-1 - largest))
 
 
 def _with_contested(raw: bytes, arrays: list[npt.NDArray[Any]]) -> bytes:
@@ -205,7 +200,7 @@ class Recorder:
         if not self.watches or not len(rows):
             return
         known = no_grades(self.models) if graded is None else graded
-        self.keep(Played(_narrow(rows), first, labels.copy(), queried.copy(), probability.copy(), closed, known))
+        self.keep(Played(narrow(rows), first, labels.copy(), queried.copy(), probability.copy(), closed, known))
 
     def keep(self, played: Played) -> None:
         """Note rounds that went by together, in arrays of their own."""
@@ -238,7 +233,7 @@ class Recorder:
             grown = evidence if in_place else each(np.copy, evidence)
         for part in waiting:
             entries = part.entries() if isinstance(part, Played) else part
-            self.kernels.take_in(grown, entries)
+            self.kernels.take_in(grown, for_kernel(entries))
         self.kept = self._blank(grown)
         return grown
 
@@ -275,7 +270,7 @@ class Recorder:
         confidence = check_confidence(confidence)
         number = check_kind(kind)
         if not self.watches:
-            reason = "Not proven: an older modelpicker saved no evidence for so many models."
+            reason = "Not proven: an older modelpicker saved no evidence for that many models."
             return Certificate(models[best], 1.0, confidence, kind, 0, None, reason, self.loss.name, label_noise)
         evidence = self.evidence_of(best)
         past = past or Past(self.models)

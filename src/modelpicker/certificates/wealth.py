@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from modelpicker.certificates.credit import MOST, credit_against, give_credit
 from modelpicker.kernels.primitives import Codes, Floats
 
-Purse: TypeAlias = Any  # has the arrays money, earned, opponent, started, until, apart, over, and those of a `Book`
+Purse: TypeAlias = Any  # has the arrays money, earned, opponent, begun, until, apart, over, and those of a `Book`
 BetSettings: TypeAlias = Any  # has bets, trust, growth and tolerance
 
 BETS = (0.45, 0.3, 0.2, 0.13, 0.08, 0.05, 0.03, 0.015, 0.007)

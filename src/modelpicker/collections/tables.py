@@ -314,9 +314,9 @@ def _check_magic(file: TextFile, kind: str) -> None:
             utf16 = head.startswith((b"\xff\xfe", b"\xfe\xff"))
             found = "text in UTF-16; save it as UTF-8" if utf16 else "a binary file"
         if found is None and (kind == "JSON lines") and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
-            found = "no JSON lines file: its first line is not an object"
+            found = "not a JSON lines file: its first line is not an object"
     elif found is None and kind == "Parquet":
-        found = "no Parquet file"
+        found = "not a Parquet file"
     if found not in (None, wanted):
         raise InputError(f"{path} ends in {path.suffix}, but by its first bytes it is {found}.")
 

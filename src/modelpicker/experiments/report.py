@@ -1,11 +1,14 @@
 """One HTML page that needs nothing else: tables, interactive plots, and how every number was made."""
 
+import base64
 import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from modelpicker.collections.writers import replacing
 from modelpicker.experiments.figures import AXES, Section, caption, looks_of, off_budget
@@ -16,6 +19,7 @@ from modelpicker.experiments.results import Results
 from modelpicker.experiments.tuning import MARKS
 from modelpicker.extras import require
 from modelpicker.html_pages import html_page, html_table, safe, script_json
+from modelpicker.kernels.primitives import Floats
 
 LEVELS = (0.8, 0.9, 0.95)
 # The page asks no other host for anything, and offers no button that would send its plots to one.
@@ -33,20 +37,27 @@ def write_report(
     command: str,
 ) -> None:
     """Write the page; verdicts on the paper's claims stand in the section of that title."""
-    require("figures")
-    from plotly.offline import get_plotlyjs
-
+    require("figures")  # it goes with the figures
     plots: dict[str, dict[str, Any]] = {}
     body = [f"<h1>{safe(title)}</h1>", f"<p class=quiet>Made by</p><pre>{safe(command)}</pre>"]
     for number, section in enumerate(sections):
         body += _section(section, verdicts.get(section.title, ()), plots, f"plot-{number}")
-    style = (resources.files("modelpicker.experiments") / "report.css").read_text("utf-8")
-    scripts = f"""<script>{get_plotlyjs()}</script>
+    files = resources.files("modelpicker.experiments")
+    style = (files / "report.css").read_text("utf-8")
+    library = base64.b64encode((files / "vendor" / "plotly-basic.min.js.gz").read_bytes()).decode("ascii")
+    scripts = f"""<script id=plotly type=text/plain>{library}</script>
 <script>
-const plots = {script_json(plots)};
-for (const [place, plot] of Object.entries(plots)) {{
-  Plotly.newPlot(place, plot.data, plot.layout, {script_json(PLOT_SETTINGS)});
-}}
+(async () => {{
+  const packed = Uint8Array.from(atob(document.getElementById("plotly").textContent), (one) => one.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const library = document.createElement("script");
+  library.textContent = await new Response(unpacked).text();
+  document.head.append(library);
+  const plots = {script_json(plots)};
+  for (const [place, plot] of Object.entries(plots)) {{
+    Plotly.newPlot(place, plot.data, plot.layout, {script_json(PLOT_SETTINGS)});
+  }}
+}})();
 </script>"""
     page = html_page(title, [*body, scripts], style, POLICY)
     with replacing(path) as unfinished:
@@ -188,10 +199,18 @@ def _plots(section: Section) -> dict[str, dict[str, Any]]:
         below = f"round (budget {section.round_budget:,})"
         plots[metric] = _plot(results, metric, below, _by_round(results, metric, section.round_budget))
     plots["accuracies"] = {
-        "data": [{"type": "histogram", "x": results.accuracies.tolist(), "marker": {"color": "#8fb4d9"}}],
+        "data": [_histogram(results.accuracies)],
         "layout": _layout(results, "accuracies of the models", "accuracy", "models"),
     }
     return plots
+
+
+def _histogram(values: Floats) -> dict[str, Any]:
+    """How many values lie where, as bars."""
+    counts, edges = np.histogram(values, "auto")
+    middles, widths = (edges[:-1] + edges[1:]) / 2.0, np.diff(edges)
+    bars = {"x": middles.tolist(), "y": counts.tolist(), "width": widths.tolist()}
+    return {"type": "bar", **bars, "marker": {"color": "#8fb4d9"}}
 
 
 def _plot(results: Results, metric: str, below: str, traces: list[dict[str, Any]]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class LabelWidget(anywidget.AnyWidget):
         budget: at most this many labels are asked for.
         labels: labels that you gave before, by item: what another widget's `labels` has.
         journal: a file that keeps your answers (`mails.pool.jsonl`): each is on the disk before the next question.
-            If it is there already, you go on with the answers in it. It can be passed as `labels=` elsewhere.
+            If it is there already, you continue with the answers in it. It can be passed as `labels=` elsewhere.
         options: of the `PoolPicker`: `tolerance`, `confidence`, `seed`, `loss`, `price`, `judge`, …
     """
 
@@ -169,7 +169,7 @@ class LabelWidget(anywidget.AnyWidget):
                     f"{path} has answers about other items or other predictions; name another journal."
                 )
             if self._answers:
-                raise InputError(f"{path} has answers already; leave labels out to go on with them.")
+                raise InputError(f"{path} has answers already; leave labels out to continue with them.")
             for answer in journal.answers:
                 self._take_again(path, answer)
 
@@ -179,7 +179,7 @@ class LabelWidget(anywidget.AnyWidget):
         if not answer.known and self.item != answer.item:
             raise ConflictError(
                 f"{path}: item {answer.item} was asked about, but now another one would be: with other options, or "
-                "by another version. Pass the options that it was begun with, or name another journal."
+                "by another version. Pass the options that it was started with, or name another journal."
             )
         self._take(answer.item, answer.label)
 
@@ -188,7 +188,9 @@ class LabelWidget(anywidget.AnyWidget):
         """The journal, if it holds what was answered here and nothing else."""
         with PoolJournal.opened(path) as journal:
             if [(one.item, one.label) for one in journal.answers] != list(self._answers.items()):
-                raise ConflictError(f"{path} has other answers by now; make the widget again to go on with them.")
+                raise ConflictError(
+                    f"{path} has other answers by now; make the widget again to continue with them."
+                )
             yield journal
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -41,6 +42,7 @@ from modelpicker.server.live.group_commit import CommitQueues
 from modelpicker.server.metrics import Metrics
 from modelpicker.server.network.compression import compressing
 from modelpicker.server.network.middleware import RequestMiddleware
+from modelpicker.server.network.protocol import QUEUES
 from modelpicker.server.outgoing.outbox import Outbox
 from modelpicker.server.outgoing.sender import WebhookSender
 from modelpicker.server.page_files import PageFiles
@@ -122,13 +124,14 @@ def _sender(service: ServerContext) -> WebhookSender:
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     """When the server has stopped, everything that it took in is on disk, and in SQLite's file itself."""
     service: ServerContext = app.state.service
     with service.compiler:
         await asyncio.to_thread(_want_all, service)
         async with _tasks(service):
-            yield
+            yield {QUEUES: service.queues}
+        await service.queues.peers.leave()
         service.queues.close()
     service.storage.checkpoint()
 
@@ -139,6 +142,7 @@ async def _tasks(service: ServerContext) -> AsyncIterator[None]:
     tasks = [
         asyncio.create_task(_prepare(service)),
         asyncio.create_task(service.queues.sweep()),
+        asyncio.create_task(service.queues.peers.run()),
         asyncio.create_task(checkpoint_when_quiet(service.storage, service.configuration.quiet)),
     ]
     if service.configuration.webhooks:

@@ -30,11 +30,17 @@ class Metrics:
         self.group = Histogram(
             "modelpicker_commit_changes", "Changes that went to disk together.", registry=own, buckets=GROUPS
         )
+        self.handed_over = Counter(
+            "modelpicker_handed_over_total", "Rounds that another server on the same storage decided.", registry=own
+        )
         self.queue = Gauge("modelpicker_queue", "Changes that wait for their turn.", registry=own)
         self.pending = Gauge(
             "modelpicker_pending_queries", "Queries that wait for a label.", ("campaign",), registry=own
         )
         self.listeners = Gauge("modelpicker_listeners", "Pages that follow a campaign.", registry=own)
+        self.peers = Gauge(
+            "modelpicker_peers", "Other servers on the same storage that this one knows.", registry=own
+        )
         self.failures = Counter("modelpicker_failed_tokens_total", "Tokens that were wrong.", registry=own)
 
     def take(self, numbers: Mapping[str, int]) -> None:

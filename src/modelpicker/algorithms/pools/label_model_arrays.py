@@ -21,7 +21,7 @@ from modelpicker.algorithms.pools.label_model import (
 )
 from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential_of
 
-# Rows that are gone through at once, so that they stay in the cache of the processor.
+# Rows that are read at once, so that they stay in the cache of the processor.
 PIECE = 2_048
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 from modelpicker.campaigns.events.event_reader import EventReader, Head
 from modelpicker.campaigns.events.opinion_store import unanswered_by
@@ -16,8 +17,6 @@ from modelpicker.encoding import ClassName
 from modelpicker.errors import StorageError
 from modelpicker.label import classes_of, read_label
 
-# Keys that are looked for at once: SQLite takes some 32,000 variables.
-KEYS_AT_ONCE = 10_000
 _MY_ANSWERS = answers.c.campaign == sa.bindparam("mine")
 _MY_KEYS = keys.c.campaign == sa.bindparam("mine")
 _STATE = sa.select(
@@ -34,6 +33,14 @@ _LEASE = Prepared(
     .values(leased_until=sa.bindparam("until"), leased_by=sa.bindparam("by"))
 )
 _KEY = Prepared(sa.select(keys.c.round).where(_MY_KEYS, keys.c.key == sa.bindparam("wanted")))
+_KEYS = sa.select(keys.c.key, keys.c.round).where(_MY_KEYS)
+# However many keys are looked for, they are one value.
+_KEYS_IN_ARRAY = Prepared(
+    _KEYS.where(keys.c.key == sa.any_(sa.bindparam("wanted", type_=postgresql.ARRAY(sa.Text))))
+)
+_KEYS_IN_JSON = Prepared(
+    _KEYS.where(keys.c.key.in_(sa.select(sa.func.json_each(sa.bindparam("wanted")).table_valued("value").c.value)))
+)
 
 
 class AnswerTable(EventReader):
@@ -123,14 +130,13 @@ class AnswerTable(EventReader):
     def rounds_of(self, wanted: Iterable[str]) -> dict[str, int]:
         """The rounds of those keys that are known."""
         listed = list(wanted)
-        found: dict[str, int] = {}
-        for start in range(0, len(listed), KEYS_AT_ONCE):
-            some = listed[start : start + KEYS_AT_ONCE]
-            statement = sa.select(keys.c.key, keys.c.round).where(
-                keys.c.campaign == self.campaign, keys.c.key.in_(some)
-            )
-            found.update((row.key, row.round) for row in self.connection.execute(statement))
-        return found
+        if not listed:
+            return {}
+        if self.connection.dialect.name == "postgresql":
+            rows = _KEYS_IN_ARRAY.run(self.connection, {"mine": self.campaign, "wanted": listed})
+        else:
+            rows = _KEYS_IN_JSON.run(self.connection, {"mine": self.campaign, "wanted": json.dumps(listed)})
+        return {key: int(number) for key, number in rows}
 
 
 def _state(row: Any) -> RoundState:

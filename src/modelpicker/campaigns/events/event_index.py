@@ -25,16 +25,16 @@ from modelpicker.campaigns.events.opinion_store import OpinionStore, StoredOpini
 from modelpicker.campaigns.events.pool_events import ItemFields, Items, Question
 from modelpicker.campaigns.events.round_states import CONFLICT, LABELLED, REFERENCE, SKIPPED, WAITING, WITHDRAWN
 from modelpicker.campaigns.storage.schema import answers, keys
-from modelpicker.campaigns.storage.statements import Prepared
+from modelpicker.campaigns.storage.statements import Insert, Prepared
 from modelpicker.label import AnyLabel, as_document
 
-_ADD_ANSWER = Prepared(sa.insert(answers))
+_ADD_ANSWER = Insert(answers)
 _SET_ANSWER = Prepared(
     sa.update(answers)
     .where(answers.c.campaign == sa.bindparam("mine"), answers.c.round == sa.bindparam("wanted"))
     .values(state=sa.bindparam("new_state"), label=sa.bindparam("new_label"))
 )
-_ADD_KEY = Prepared(sa.insert(keys))
+_ADD_KEY = Insert(keys)
 _NEW = {"label": None, "leased_until": None, "leased_by": None, "asked": None}
 
 

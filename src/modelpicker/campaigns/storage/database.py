@@ -36,6 +36,13 @@ from modelpicker.extras import require
 
 FORMS = "sqlite:///file.db, postgresql://user:password@host/database or memory://"
 
+# Connections to PostgreSQL that a process keeps. It opens as many again while it is busy; whoever needs more waits.
+CONNECTIONS = 10
+# Seconds after which PostgreSQL ends a change that nobody goes on with: a process that is frozen, or cut off, would
+# keep everybody else waiting. It is set for each change alone, as others may use the connection afterwards.
+FROZEN = 30
+THRESHOLD = "prepare_threshold"
+
 _opened: dict[tuple[int, str], "Storage"] = {}
 _opening = threading.Lock()
 
@@ -120,12 +127,14 @@ class Storage:
         try:
             if self.postgres:
                 require("postgresql")
+                url, options = _postgresql(self.place)
                 return sa.create_engine(
-                    self.place,
+                    url,
+                    connect_args=options,
                     isolation_level="AUTOCOMMIT",
-                    pool_pre_ping=True,
                     pool_reset_on_return=None,
-                    max_overflow=-1,
+                    pool_size=CONNECTIONS,
+                    max_overflow=CONNECTIONS,
                 )
             if self.file is None:
                 engine = sa.create_engine(
@@ -280,23 +289,45 @@ class Storage:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction that is on disk when it ends, or has never been."""
-        with self._transaction("BEGIN" if self.postgres else "BEGIN IMMEDIATE") as connection:
+        begin = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = '{FROZEN}s'"
+        with self._transaction(begin if self.postgres else "BEGIN IMMEDIATE") as connection:
             yield connection
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sa.Connection]:
         self._check_same_file()  # before SQLite would make a new one
-        with self._translated(), self._alone or nullcontext(), self.engine.connect() as connection:
+        with self._translated(), self._alone or nullcontext(), self._begun(begin) as connection:
             raw = driver(connection)
             try:
-                self._check_same_file()
-                raw.execute(begin)
                 yield connection
                 raw.execute("COMMIT")
                 self._check_same_file()
             except BaseException:
                 self._roll_back(connection, raw)
                 raise
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[sa.Connection]:
+        """A connection on which a transaction has begun; one that PostgreSQL has ended meanwhile is opened anew."""
+        with self.engine.connect() as connection:
+            try:
+                self._check_same_file()
+                self._begin(connection, begin)
+            except self._errors:
+                connection.invalidate()
+                if not self.postgres:
+                    raise
+            else:
+                yield connection
+                return
+        self.engine.dispose()  # the others that wait there have ended as well
+        with self.engine.connect() as connection:
+            self._begin(connection, begin)
+            yield connection
+
+    def _begin(self, connection: sa.Connection, begin: str) -> None:
+        """What has two commands cannot be prepared."""
+        driver(connection).execute(begin, **({"prepare": False} if self.postgres else {}))
 
     def _roll_back(self, connection: sa.Connection, raw: Any) -> None:
         """Undo what a transaction did; a connection that is in doubt is not used again."""
@@ -375,6 +406,20 @@ class Storage:
         with _opening:
             if _opened.get((os.getpid(), self.place)) is self:
                 del _opened[os.getpid(), self.place]
+
+
+def _postgresql(place: str) -> tuple[sa.URL, dict[str, Any]]:
+    """The URL of a database, and what the driver takes as no text: after how many times it prepares a statement.
+
+    A pooler that gives every transaction another connection may know nothing of statements that were prepared.
+    """
+    url = sa.make_url(place)
+    threshold = url.query.get(THRESHOLD)
+    if threshold is None:
+        return url, {}
+    return url.difference_update_query([THRESHOLD]), {
+        THRESHOLD: None if threshold == "none" else int(str(threshold))
+    }
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:

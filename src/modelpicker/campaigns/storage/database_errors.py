@@ -10,6 +10,10 @@ READ_ONLY = "it is read-only. Nothing was lost: check the permissions of the fil
 DAMAGED = "it is damaged, or not a database. Restore a backup; `modelpicker verify` tells what is wrong."
 CLOSED = "it cannot be opened; check that its folder exists and may be written to. Nothing was lost."
 BUSY = f"others have been writing for {PATIENCE:.0f} seconds without a break. Nothing was lost: try again."
+STOPPED = (
+    "this process did nothing for too long in the midst of a change, so that PostgreSQL let others go on. Nothing "
+    "acknowledged was lost: try again."
+)
 BROKEN = "the disk reports an error. Nothing acknowledged was lost: check the disk, then continue."
 
 SQLITE: dict[int, str] = {
@@ -29,6 +33,7 @@ POSTGRESQL: dict[str, str] = {
     "XX002": DAMAGED,
     "55P03": BUSY,
     "58030": BROKEN,
+    "25P03": STOPPED,
 }
 # Classes of SQLSTATE for: no connection, who one is, no such database, too few resources, an operator's doing.
 UNREACHABLE = ("08", "28", "3D", "53", "57")

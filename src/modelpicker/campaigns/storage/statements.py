@@ -5,6 +5,7 @@ from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 
 class Prepared:
@@ -34,6 +35,31 @@ class Prepared:
         made = (str(compiled), compiled.positiontup, dict(compiled.params))
         self._made[dialect.name] = made
         return made
+
+
+class Insert(Prepared):
+    """Rows for a table: PostgreSQL takes them as an array per column, however many there are, in one statement."""
+
+    def __init__(self, table: sa.Table) -> None:
+        super().__init__(sa.insert(table))
+        self._names = [column.name for column in table.columns]
+        columns = ", ".join(self._names)
+        arrays = ", ".join(
+            f"%({column.name})s::{column.type.compile(postgresql.dialect())}[]"  # type: ignore[no-untyped-call]
+            for column in table.columns
+        )
+        self._arrays = f"INSERT INTO {table.name} ({columns}) SELECT * FROM unnest({arrays})"  # noqa: S608
+
+    def run_many(self, connection: sa.Connection, values: Sequence[Mapping[str, Any]]) -> None:
+        """Add all rows."""
+        if len(values) == 1:
+            self.run(connection, values[0])
+            return
+        if connection.dialect.name != "postgresql":
+            super().run_many(connection, values)
+            return
+        columns = {name: [row[name] for row in values] for name in self._names}
+        driver(connection).execute(self._arrays, columns)
 
 
 def _filled(constants: Mapping[str, Any], values: Mapping[str, Any], names: list[str] | None) -> Any:

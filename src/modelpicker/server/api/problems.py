@@ -69,10 +69,15 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, 
     return Response(json.dumps(body), status, extra, MEDIA_TYPE)
 
 
+def status_of(error: ModelPickerError) -> int:
+    """The status that an error of modelpicker's is answered with."""
+    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+
+
 async def as_problem(request: Request, error: Exception) -> Response:
     """An error of modelpicker's, or of a framework's, as a problem."""
     if isinstance(error, ModelPickerError):
-        status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+        status = status_of(error)
         if status >= 500:
             log_event(logging.ERROR, "storage failed", path=request.url.path, error=str(error))
         more: dict[str, Any] = {"columns": [*error.columns]} if isinstance(error, UnclearColumnsError) else {}

@@ -36,12 +36,17 @@ from modelpicker.campaigns.storage.database import Storage, open_storage
 from modelpicker.encoding import ModelName
 from modelpicker.errors import ModelPickerError, NotFoundError, StorageError, brief
 from modelpicker.server.api.problems import Problem
+from modelpicker.server.live.handover import AwayError, HandedAsk, Peer
+from modelpicker.server.live.peers import Peers
 from modelpicker.server.metrics import Metrics
 
 T = TypeVar("T")
 # Changes that go to disk together at most, and those that may wait.
 MOST_TOGETHER = 256
 MOST_WAITING = 10_000
+# The part of the time of the last commit for which those are waited for who shared it, and the longest in seconds.
+GATHERING = 0.3
+LONGEST_GATHERING = 0.005
 # Campaigns that are kept in memory, the bytes that they may take there, and seconds after which one that nobody
 # uses is let go; and how often that is looked at.
 MOST_OPEN = 100
@@ -112,7 +117,7 @@ class QueuedAsk(QueuedWrite[Decision]):
 class CommitQueue:
     """One campaign, and the changes that wait for their turn."""
 
-    def __init__(self, campaign: Campaign, pools: "Pools", metrics: Metrics) -> None:
+    def __init__(self, campaign: Campaign, pools: "Pools", metrics: Metrics, peers: Peers) -> None:
         self.campaign = campaign
         self.campaign.shows_last_known = True
         self.dashboard = Dashboard(campaign)
@@ -123,10 +128,14 @@ class CommitQueue:
         self.used = time.monotonic()
         """When it was last asked for."""
         self._pools = pools
+        self._peers = peers
+        self._handed = 0
         self._reading = asyncio.Semaphore(READERS // 4)
         self._readers = 0
         self._waiting: list[QueuedWrite[Any]] = []
         self._busy = False
+        self._expected = 0
+        self._gathering: asyncio.TimerHandle | None = None
         self._learning: asyncio.Future[None] | None = None
         self._learning_since = 0.0
         self._look: asyncio.Future[tuple[int, Pick]] | None = None
@@ -135,15 +144,25 @@ class CommitQueue:
     @property
     def idle(self) -> bool:
         """Whether nothing is under way here."""
-        return not (self._busy or self._waiting or self._learning or self._readers or self.listeners)
+        busy = self._busy or self._waiting or self._learning or self._readers or self._handed
+        return not (busy or self.listeners)
 
     @property
     def nbytes(self) -> int:
         """The memory that it takes, roughly."""
         return self.campaign.nbytes + self.dashboard.nbytes
 
-    async def ask(self, predictions: Any, item: dict[str, Any] | None, key: str | None) -> Decision:
-        """Decide a round."""
+    async def ask(
+        self, predictions: Any, item: dict[str, Any] | None, key: str | None, *, here: bool = False
+    ) -> Decision:
+        """Decide a round, or have it decided by the server that decides those of this campaign; not if `here`."""
+        peer = None if here or key is None else self._peers.leader_of(self.campaign.name)
+        if peer is not None and key is not None:
+            made = await self._hand_over(
+                peer, HandedAsk(self.campaign.name, self.campaign.created, predictions, item, key)
+            )
+            if made is not None:
+                return made
         return await self._wait_for(
             QueuedAsk(
                 lambda campaign: campaign.ask(own_names(campaign, [predictions])[0], item=item, key=key),
@@ -153,6 +172,23 @@ class CommitQueue:
                 key=key,
             )
         )
+
+    async def _hand_over(self, peer: Peer, ask: HandedAsk) -> Decision | None:
+        """Have a round decided by another server; None if it does not."""
+        self._handed += 1
+        try:
+            made = await self._peers.connection(peer).decide(ask)
+        except AwayError as error:
+            self._peers.avoid(peer, str(error))
+            return None
+        finally:
+            self._handed -= 1
+        if made is not None:
+            self.metrics.handed_over.inc()
+            self._announce()
+        if isinstance(made, Exception):
+            raise made
+        return made
 
     async def do(self, call: Callable[[Campaign], T]) -> T:
         """Change the campaign; back when that is on disk."""
@@ -237,14 +273,37 @@ class CommitQueue:
         """Take what waits to disk, on another thread; unless that is under way, or cannot be for now."""
         if self._busy or self._learning is not None or not self._waiting:
             return
+        if self._gathering is not None:
+            if len(self._waiting) < self._expected:
+                return
+            self._stop_gathering()
         self._busy = True
         some, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
-        loop = asyncio.get_running_loop()
+        loop, began = asyncio.get_running_loop(), time.monotonic()
         self._pools.writers.submit(self._work, some).add_done_callback(
-            lambda done: loop.call_soon_threadsafe(self._finish, some, done)
+            lambda done: loop.call_soon_threadsafe(self._finish, some, done, began)
         )
 
-    def _finish(self, some: list[QueuedWrite[Any]], done: Future["WriteOutcome"]) -> None:
+    def _gather(self, together: int, seconds: float) -> None:
+        """Wait a moment for those who were just answered: who asks without a pause mostly asks again at once.
+
+        Otherwise the first of them would go to disk alone, and all others would wait for that.
+        """
+        if together > 1:
+            self._expected = together
+            wait = min(LONGEST_GATHERING, seconds * GATHERING)
+            self._gathering = asyncio.get_running_loop().call_later(wait, self._gathered)
+
+    def _gathered(self) -> None:
+        self._stop_gathering()
+        self._start()
+
+    def _stop_gathering(self) -> None:
+        if self._gathering is not None:
+            self._gathering.cancel()
+        self._gathering = None
+
+    def _finish(self, some: list[QueuedWrite[Any]], done: Future["WriteOutcome"], began: float) -> None:
         """Tell everyone what came of it, and continue with those who came meanwhile."""
         failure = done.exception()
         self._busy = False
@@ -258,6 +317,7 @@ class CommitQueue:
                 self.metrics.take(asdict(added))
             if done.result().behind:
                 self._learn()
+        self._gather(len(tried), time.monotonic() - began)
         self._start()
         self._tell(tried, failure)
         self._announce()
@@ -390,6 +450,7 @@ class CommitQueues:
         self.url = url
         self.metrics = metrics
         self.compiler = compiler
+        self.peers = Peers(open_storage(url, create=True), metrics.peers)
         self.pools = Pools(
             ThreadPoolExecutor(WRITERS, "writer"),
             ThreadPoolExecutor(READERS, "reader"),
@@ -412,7 +473,7 @@ class CommitQueues:
         try:
             campaign = await loop.run_in_executor(self.pools.readers, self._open_one, name)
             self.compiler.want(KernelNeed.of(campaign.settings))
-            queue = self._open[name] = CommitQueue(campaign, self.pools, self.metrics)
+            queue = self._open[name] = CommitQueue(campaign, self.pools, self.metrics, self.peers)
             future.set_result(queue)
         except BaseException as error:
             future.set_exception(error)
@@ -422,6 +483,16 @@ class CommitQueues:
             del self._opening[name]
         self.let_go(keeping=queue)
         return queue
+
+    async def decide(self, ask: HandedAsk) -> Decision | None:
+        """Decide a round for another server; None if its campaign is gone, or is called something else by now."""
+        try:
+            queue = await self.find(ask.campaign)
+        except NotFoundError:
+            return None
+        if queue.campaign.created != ask.created:
+            return None
+        return await queue.ask(ask.predictions, ask.item, ask.key, here=True)
 
     def _open_one(self, name: str) -> Campaign:
         reach(self.url)

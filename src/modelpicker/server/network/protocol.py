@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from modelpicker.server.api.problems import problem
+from modelpicker.server.live.group_commit import CommitQueues
+from modelpicker.server.live.handover import GREETING, TakingOver
 from modelpicker.server.network.middleware import HEADERS
 
 # How long the head of a request may take, and a client that reads nothing about its answer, in seconds.
@@ -26,6 +28,8 @@ METHOD = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 LONGEST_METHOD = 64
 USUAL = (b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"PATCH", b"TRACE", b"CONNECT", b"PRI")
 STAND_IN = b"PROPFIND"
+# Where the application's state has its queues.
+QUEUES = "queues"
 
 
 class Refusal(NamedTuple):
@@ -48,6 +52,7 @@ class Connection(HttpToolsProtocol):
         self._held = b""
         self._method: str | None = None
         self._refused = False
+        self._first = True
         self._refusal: Refusal | None = None
         self._silent: asyncio.TimerHandle | None = None
         self._stuck: asyncio.TimerHandle | None = None
@@ -73,7 +78,7 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take in some more, unless it is too much of what no body is."""
-        if self._refused:
+        if self._refused or self._is_server(data):
             return
         self._beside += len(data)
         data = self._with_known_method(data)
@@ -81,6 +86,23 @@ class Connection(HttpToolsProtocol):
             super().data_received(data)
         if self._beside > LARGEST_HEAD + self._body:
             self._refuse(431, f"The headers of the request are larger than {LARGEST_HEAD:,} bytes.")
+
+    def _is_server(self, data: bytes) -> bool:
+        """Whether another server on the same storage calls: from here on, it hands over rounds."""
+        queues: CommitQueues | None = self.app_state.get(QUEUES)
+        if queues is None or not (self._first and data.startswith(GREETING)):
+            self._first = False
+            return False
+        greeting, _, rest = data.partition(b"\n")
+        if not queues.peers.is_greeted(greeting):
+            self._refuse(403, "This is for other servers on the same storage.")
+            return True
+        self._clear()
+        self.connections.discard(self)
+        other: TakingOver = TakingOver(self.transport, queues.decide, self.connections)
+        self.transport.set_protocol(other)
+        other.data_received(rest)
+        return True
 
     def _with_known_method(self, data: bytes) -> bytes:
         """The beginning of a request, with a method that the parser knows; nothing until the method is there."""

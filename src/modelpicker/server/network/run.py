@@ -15,6 +15,7 @@ from modelpicker.server.access.tokens import list_tokens
 from modelpicker.server.app import create_app
 from modelpicker.server.configuration import Configuration
 from modelpicker.server.context import ServerContext
+from modelpicker.server.live.peers import address_of
 from modelpicker.server.logs import log_event
 from modelpicker.server.network.protocol import Connection
 
@@ -41,6 +42,12 @@ class Server(uvicorn.Server):
             )
         )
         self.state: ServerContext = app.state.service
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until told to stop; other servers on the same storage learn where this one is."""
+        if sockets:
+            self.state.queues.peers.address = address_of(sockets[0], self.state.storage)
+        super().run(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  # as uvicorn calls it
         """Stop: no new requests, and those that are under way are finished; told twice, without waiting."""

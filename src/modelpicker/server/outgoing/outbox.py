@@ -37,7 +37,7 @@ watched = sa.Table(
 PAUSES = (5.0, 30.0, 120.0, 600.0, 3600.0, 21600.0, 43200.0)
 TAKEN = 60.0
 KEPT = 30 * 86400.0
-BEGUN = "started"
+BEGUN = "begun"
 """The row that says that campaigns are watched, also where there is none yet."""
 
 

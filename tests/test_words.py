@@ -28,7 +28,7 @@ TEXTS = [
     ROOT / "docs/index.md",
     *sorted((ROOT / "docs/get-started").glob("*.md")),
     *(ROOT / f"docs/how-to/{name}.md" for name in ("index", "csv", "stream", "prompts", "budget", "team")),
-    *(ROOT / f"docs/how-it-works/{name}.md" for name in ("index", "comparison", "validation")),
+    *sorted((ROOT / "docs/how-it-works").glob("*.md")),
     *(
         ROOT / f"docs/reference/{name}.md"
         for name in ("index", "errors", "glossary", "files", "settings", "http", "commands")

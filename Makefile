@@ -46,6 +46,7 @@ bench: $(READY)  ## speed, memory and start-up on this machine
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.idle_campaigns
 	$(BIN)/python -m benchmarks.cold_server
+	$(BIN)/python -m benchmarks.first_question
 	$(BIN)/python -m benchmarks.best
 	$(BIN)/python -m benchmarks.page_weight
 	$(BIN)/python -m benchmarks.validity

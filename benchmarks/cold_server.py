@@ -97,8 +97,7 @@ names = list(streams) if campaigns > 1 else [algorithm]
 for number in range(campaigns):
     name = names[number % len(names)]
     if campaigns > 1 and number % 5 == 4:
-        pool = mp.create_campaign(storage, f"c{number}", models=["a", "b"], pool=True)
-        pool.add_items([{"a": "x", "b": "y"}] * 20)
+        mp.create_campaign(storage, f"c{number}", pool=mp.ModelCollection([["x", "y"]] * 20))
     else:
         models = [f"model-{n}" for n in range(20)]
         mp.create_campaign(storage, f"c{number}", models=models, algorithm=name, options=streams[name])

@@ -14,7 +14,7 @@ import modelpicker as mp
 
 # Its name in the picture, its colour, how wide its line is, and where the name stands.
 METHODS = {
-    "pool-picker": ("modelpicker, on a file", "#0f766e", 3.2, (11.5, 70)),
+    "pool-picker": ("modelpicker, on a file", "#0f766e", 3.2, (8.6, 64)),
     "model-selector": ("Model Selector", "#b45309", 1.8, (5.4, 45)),
     "race": ("modelpicker, on a stream", "#2563eb", 2.4, (43, 84)),
     "label-efficient": ("labels at random", "#6b7280", 1.8, (70, 17)),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import modelpicker as mp
-from modelpicker.errors import InputError, UnknownOptionError
+from modelpicker.errors import InputError, UnknownOptionError, brief
 
 SOURCE = Path(mp.__file__).parent
 DECIDING = {"partition", "rpartition", "split", "startswith", "endswith", "find", "index", "count", "removeprefix"}
@@ -90,3 +90,7 @@ def test_an_error_is_the_same_in_another_process() -> None:
 def test_an_option_that_an_algorithm_does_not_take_is_known_by_its_type() -> None:
     with pytest.raises(UnknownOptionError, match="does not take gamma"):
         mp.create_campaign("memory://options", "n", models=2, options={"gamma": 1})
+
+
+def test_a_path_is_shown_as_it_is_written() -> None:
+    assert brief(Path("results.json")) == "'results.json'"

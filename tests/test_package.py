@@ -177,11 +177,14 @@ def test_the_python_versions_are_declared() -> None:
         assert f"Programming Language :: Python :: 3.{minor}" in PROJECT["classifiers"]
 
 
+NOT_LOCKED = {"pyspark"}  # too large to install for a few tests
+
+
 def test_every_dependency_is_locked() -> None:
     locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     for requirement in [*PROJECT["dependencies"], *OPTIONAL, *groups["dev"], *groups["docs"]]:
-        assert re.split(r"[<>=!\[ ]", requirement)[0] in locked
+        assert re.split(r"[<>=!\[ ]", requirement)[0] in locked | NOT_LOCKED
 
 
 IMPORTED = {"scikit_learn": "sklearn", "mlflow_skinny": "mlflow"}

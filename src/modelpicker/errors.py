@@ -21,13 +21,14 @@ know about an error is its type and its attributes, and nothing decides anything
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
+from pathlib import PurePath
 from typing import Any, ClassVar
 
 
 def brief(value: object) -> str:
     """A value as an error shows it: short, whatever it is."""
     try:
-        text = repr(value)
+        text = repr(str(value) if isinstance(value, PurePath) else value)
     except Exception:  # a number of more digits than Python prints, an object whose repr fails
         text = f"of type {type(value).__name__}"
     return text if len(text) <= 80 else f"{text[:77]}..."

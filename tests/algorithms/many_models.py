@@ -57,6 +57,13 @@ def digits(*parts: object) -> str:
     return f"{checksum:08x}"
 
 
+def as_recorded(remark: str) -> str:
+    """A remark in the words of when the checksums were recorded."""
+    for word, before in (("No other model is", "Nobody else is"), ("it continues as", "it goes on as")):
+        remark = remark.replace(word, before)
+    return remark
+
+
 def end_of(picker: mp.Algorithm) -> tuple[Any, ...]:
     """What a picker says in the end, and what it has proved."""
     gaps = [
@@ -71,7 +78,7 @@ def end_of(picker: mp.Algorithm) -> tuple[Any, ...]:
         picker.labels_used,
         picker.rounds,
         picker.racing,
-        picker.remark,
+        as_recorded(picker.remark),
         gaps,
     )
 

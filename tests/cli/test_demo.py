@@ -43,6 +43,8 @@ def test_the_demo_names_a_pick_its_rank_its_cost_and_the_next_command() -> None:
 def test_what_the_demo_is_shown_to_print_is_what_it_prints() -> None:
     printed = demo().stdout.strip()
     assert f"$ modelpicker demo\n{printed}\n```" in (ROOT / "docs" / "reference" / "cli.md").read_text()
+    (labels,) = re.findall(r"^Pool: all items at once +(\d+) ", printed, re.MULTILINE)
+    assert f"| {labels} labels prove which of 119 models is best" in (ROOT / "README.md").read_text()
 
 
 def test_the_demo_as_json_is_one_document_and_repeats_itself() -> None:

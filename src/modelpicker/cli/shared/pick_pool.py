@@ -234,7 +234,9 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
             ".jsonl. Or add --as stream: then they are a campaign in an SQLite file."
         )
     with PoolJournal.opened(place) as journal, compiling_beside() as compiler:
-        compiler.want(KernelNeed.of_pools())
+        need = KernelNeed.of_pools()
+        if journal.answers or given or request.labels is not None:
+            compiler.want(need)  # there is much to learn before the first question
         settings, budget, ask_for, costs = _begin(journal, whole, judge, request, given)
         if ask_for == "class" and not journal.answers and _mostly_unique(whole):
             say("Over half of all answers are given only once: --ask-for grades asks you to grade them instead.")
@@ -259,7 +261,7 @@ def _ask_person(whole: "ModelCollection", judge: "Answers", request: PickRequest
             session.use_known()
             say(f"{count(session.known, 'label')} known before {'is' if session.known == 1 else 'are'} used.")
         try:
-            session.converse()
+            session.converse(before_asking=lambda: compiler.want(need))
         except KeyboardInterrupt:
             say("", visible(f"Stopped. Your answers are in {place}; run the same command to continue."))
             raise

@@ -109,11 +109,12 @@ class PoolSession:
         """Whether the budget is spent; labels that were known cost nothing."""
         return self.budget is not None and self.pool.labels_used - self.known - self.given >= self.budget
 
-    def converse(self) -> None:
+    def converse(self, before_asking: Callable[[], None]) -> None:
         """Ask until the pick is certified, nothing is left to ask, the budget is spent, or the person quits."""
         current: int | None = None
         while not self.pool.done and not self.spent:
             current = self.pool.ask(1)[0] if current is None else current
+            before_asking()
             command, label = self._ask(current)
             if command == prompts.QUIT:
                 self.stopped = "quit"

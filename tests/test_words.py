@@ -28,7 +28,7 @@ TEXTS = [
     ROOT / "docs/index.md",
     *sorted((ROOT / "docs/get-started").glob("*.md")),
     *sorted((ROOT / "docs/how-to").glob("*.md")),
-    *(ROOT / f"docs/how-it-works/{name}.md" for name in ("index", "comparison", "validation")),
+    *sorted((ROOT / "docs/how-it-works").glob("*.md")),
     *sorted((ROOT / "docs/reference").glob("*.md")),
 ]
 # A phrase, as a pattern in which a space stands for any white space, and what to write in its place.

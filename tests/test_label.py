@@ -52,7 +52,7 @@ def test_sums_of_losses_do_not_depend_on_their_order() -> None:
         (lambda: read_label({"kind": "grades", "grades": []}), "no answer has a grade"),
         (lambda: read_label({"kind": "preference", "grades": [["a", 1]]}), "two answers"),
         (lambda: read_label({"kind": "classes", "grades": [["a", 0.5]], "otherwise": 0}), "grade 1 each"),
-        (lambda: read_label({"kind": "stars", "grades": [["a", 0.5]]}), "no kind of label"),
+        (lambda: read_label({"kind": "stars", "grades": [["a", 0.5]]}), "is not a kind of label"),
         (lambda: read_label({"kind": "grades", "grades": [["a", 0.5], ["a", 1]]}), "two grades"),
         (lambda: read_label({"grades": 3}), "not a label"),
         (lambda: Loss.of("f1"), "pass"),

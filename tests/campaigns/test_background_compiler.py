@@ -98,13 +98,19 @@ def unheard_of(x: float) -> float:
 def test_campaigns_that_need_the_same_ask_for_it_once() -> None:
     needs = [
         KernelNeed.of(mp.create_campaign("memory://needs", name, models=models, algorithm=algorithm).settings)
-        for name, models, algorithm in (("a", 3, "race"), ("b", 70, "race"), ("c", 3, "model-picker"))
+        for name, models, algorithm in (
+            ("a", 3, "race"),
+            ("b", 20, "race"),
+            ("c", 3, "model-picker"),
+            ("d", 70, "race"),
+        )
     ]
     compiler = BackgroundCompiler()
     for need in needs:
         compiler.want(need)
     assert compiler.waiting == ["model-picker", "race"]
     assert needs[0].key == needs[1].key
+    assert needs[0].key != needs[3].key  # the evidence about many models is kept in another way
     assert [KernelNeed.load(need.document()).key for need in needs] == [need.key for need in needs]
 
 

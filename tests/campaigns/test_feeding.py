@@ -186,7 +186,7 @@ def test_nothing_is_decided_while_nobody_is_asked(url: str, file: Path, how: str
     assert campaign.pending(1, lease=60) == []
     assert campaign.rounds == before
     waits = ITEMS - before
-    assert f"{waits} items of items.parquet wait" in campaign.best().state.reason
+    assert f"{waits} items of items.parquet have not been asked about yet." in campaign.best().state.reason
     with pytest.raises(mp.ConflictError, match=how):
         campaign.ask_file(file)
     revise(campaign, **{how: False})
@@ -200,7 +200,7 @@ def test_a_spent_budget_stops_it_and_a_larger_one_goes_on(url: str, file: Path) 
     assert label(campaign) == 2
     pick = campaign.best()
     assert pick.state.name == "budget-spent"
-    assert f"{ITEMS - pick.rounds} items of items.parquet wait" in pick.state.reason
+    assert f"{ITEMS - pick.rounds} items of items.parquet have not been asked about yet." in pick.state.reason
     campaign.revise(budget=4)
     assert label(campaign) == 2
 
@@ -213,7 +213,7 @@ def test_a_race_that_is_won_stops_it(memory: str) -> None:
     pick = campaign.best()
     assert pick.state.name == "won"
     assert 0 < 300 - pick.rounds == sum(campaign.waiting_items().values())
-    assert "items wait" in pick.state.reason
+    assert f"{300 - pick.rounds} items have not been asked about yet." in pick.state.reason
 
 
 def test_a_goal_that_is_certified_stops_it(memory: str) -> None:

@@ -26,7 +26,7 @@ CHARTS = {
     "cost": "How much more each model costs per item than the model that led by then, as a share of",
     "balanced accuracy": "How much lower the balanced accuracy of each model is than that of the model that led",
     "grades": "How much lower the mean grade of each model is than that of the model that led by then",
-    "preference": "On what share of the items the model that led by then beats each model, minus the share",
+    "preference": "The share of items on which the model that led by then beats each model, minus the share",
 }
 
 

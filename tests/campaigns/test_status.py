@@ -16,6 +16,9 @@ def facts(**changes: Any) -> Facts:
     return Facts(**{name: getattr(PLAIN, name) for name in PLAIN.__slots__} | changes)
 
 
+WRONG = "This holds if each label is wrong with a probability of at most 2%."
+
+
 @pytest.mark.parametrize(
     ("changes", "name", "reason"),
     [
@@ -33,6 +36,16 @@ def facts(**changes: Any) -> Facts:
         ({"rounds": 9, "labels": 2, "pending": 4, "proved": True}, "certified", "The pick is proven."),
         ({"rounds": 9, "labels": 2, "proved": True, "won": 8}, "won", "The race was won after 8 items."),
         ({"rounds": 9, "labels": 2, "won": 8}, "running", "9 items were seen"),  # something has changed since
+        (
+            {"rounds": 9, "labels": 2, "proved": True, "label_noise": 0.02},
+            "certified",
+            f"The pick is proven. {WRONG}",
+        ),
+        (
+            {"rounds": 9, "labels": 2, "proved": True, "won": 8, "label_noise": 0.02},
+            "won",
+            f"The race was won after 8 items. {WRONG}",
+        ),
     ],
 )
 def test_every_state_has_its_reason_and_one_next_step(changes: dict[str, Any], name: str, reason: str) -> None:
@@ -93,3 +106,9 @@ def test_a_certified_campaign_says_what_is_certified(memory: str, kind: Any) -> 
     assert pick.state.reason == "The pick is proven."
     assert f"Of {where}" in pick.certificate.sentence
     assert "within 0" not in pick.certificate.sentence
+
+
+def test_a_finished_campaign_says_how_many_labels_may_be_wrong() -> None:
+    found = find_status(facts(proved=True, idle="finished", label_noise=0.02))
+    assert found.reason == f"It was finished with a proven pick. {WRONG}"
+    assert find_status(facts(idle="finished", label_noise=0.02)).reason.endswith("before the pick was proven.")

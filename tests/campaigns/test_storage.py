@@ -331,7 +331,7 @@ def test_statements_are_prepared_unless_the_url_says_otherwise(server: Server) -
             prepared[threshold] = connection.exec_driver_sql(counted).scalar_one()
         campaign.storage.close()
     assert prepared["2"] > 0 == prepared["none"]
-    with pytest.raises(mp.InputError, match="is no URL: invalid literal"):
+    with pytest.raises(mp.InputError, match="is not a URL: invalid literal"):
         mp.list_campaigns(f"{url}{mark}prepare_threshold=never")
 
 

@@ -68,7 +68,7 @@ def test_a_slow_pipe_gets_each_decision_before_the_next_line_is_sent(tmp_path: P
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.close()
-        assert process.stderr.read().startswith(b"3 new items, 3 labels awaited")
+        assert process.stderr.read().startswith(b"3 new items, 3 labels waiting")
         assert process.wait(PATIENCE) == 0
 
 

@@ -79,7 +79,9 @@ def test_a_preference_takes_one_key_and_an_answer_is_undone(free: Path) -> None:
     first, second = (line["label"] for line in lines(free)[1:])
     assert first == mp.Label.better(shown[0][0], shown[0][1]).to_json()
     assert second == mp.Label.better(shown[1][1], shown[1][0]).to_json()
-    assert "on what share of the items the pick beats a model" in " ".join(done.stdout.split())
+    assert "the share of items on which the pick beats a model, minus that on which it loses" in " ".join(
+        done.stdout.split()
+    )
 
 
 def test_a_whole_session_of_grades_ends_with_the_pick_of_the_library(free: Path) -> None:

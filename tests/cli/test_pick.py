@@ -183,7 +183,7 @@ def test_nothing_is_written_unless_somebody_asks_for_it(words: Path) -> None:
     assert result["out"] is None
     assert sorted(path.name for path in words.iterdir()) == ["x.parquet"]
     said = run("pick", "x.parquet", "--as", "stream", *OUT, folder=words).stdout
-    assert said.endswith("All decisions are in x.pick.jsonl.\n")
+    assert said.endswith("Every decision is in x.pick.jsonl.\n")
 
 
 @pytest.mark.parametrize("more", [(), ("--budget", "7"), ("--algorithm", "race"), ("--shuffle", "--seed", "3")])

@@ -175,7 +175,7 @@ def test_a_client_that_names_nobody_is_one_person_and_comes_to_an_end(
         asked.append(queries[0].id)
         campaign.tell(queries[0].id, "ham")
     assert len(asked) == len(set(asked)) == 3
-    assert campaign.best().state.next == "Ask another person to label what waits."
+    assert campaign.best().state.next == "Ask another person to label the items that wait."
 
 
 def test_the_majority_decides_over_http_and_each_may_take_back_their_own_answer(crowd: Crowd) -> None:

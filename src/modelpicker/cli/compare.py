@@ -159,7 +159,7 @@ def compare(
     if as_json:
         print_json(document)
     else:
-        say(visible(f"Everything is in {folder}{': open report.html' if drawn else ''}."))
+        say(visible(f"The results are in {folder}{': open report.html' if drawn else ''}."))
 
 
 def can_draw(wanted: bool | None) -> bool:

@@ -65,6 +65,7 @@ class ClassVocabulary:
         """Take note of the cells of one column, whose first is in this row."""
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
+        self._kind(name, values.type)  # refuses what cannot be counted
         entries = [] if pa.types.is_null(values.type) else pc.value_counts(values).to_pylist()
         counts = [(entry["values"], entry["counts"]) for entry in entries] or [(None, values.null_count)]
 
@@ -122,7 +123,7 @@ class ClassVocabulary:
             return "text"
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
             return "number"
-        raise InputError(f"{cell(self.path, None, name)}: cells of type {kind} are no classes. {NO_MODEL}")
+        raise InputError(f"{cell(self.path, None, name)}: cells of type {kind} cannot be classes. {NO_MODEL}")
 
     def settle(self, classes: Sequence[ClassName] | None, noted: Sequence[ClassName] | None) -> None:
         """Decide on the classes, now that every cell has been seen: those asked for, those in the file, or all."""

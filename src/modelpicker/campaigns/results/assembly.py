@@ -159,6 +159,7 @@ def assemble(
                 budget=wanted.budget,
                 items=wanted.items,
                 proved=certified,
+                label_noise=certificate.label_noise,
                 won=picker.won,
                 command=wanted.command,
                 idle=wanted.idle,

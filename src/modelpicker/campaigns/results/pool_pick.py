@@ -12,10 +12,10 @@ from modelpicker.campaigns.results.pick import TOO_EARLY, Pick, Standing
 from modelpicker.campaigns.results.status import (
     ARCHIVED,
     ASK_ANOTHER,
-    CERTIFIED,
     PAUSED,
     Status,
     budget_spent,
+    certified_status,
     conflicts_status,
     finished_status,
     open_items,
@@ -73,7 +73,7 @@ def make_pool_pick(
         certificate=certificate,
         certified=certified,
         reached=certified,
-        state=CERTIFIED if certified else _status(pool, budget, skipped, spent),
+        state=certified_status(pool.label_noise) if certified else _status(pool, budget, skipped, spent),
         to_go=None if certified and pool.done else pool.labels_to_go(),
         more=what_more_buys(pool, budget) if spent and not certified else None,
         remark=_remark(pool, best),
@@ -102,7 +102,7 @@ def campaign_pick(projection: PoolProjection) -> Pick:
     if projection.terms.archived:
         made = replace(made, state=ARCHIVED)
     elif projection.terms.finished:
-        made = replace(made, state=finished_status(made.certified, counts.conflicts))
+        made = replace(made, state=finished_status(made.certified, counts.conflicts, pool.label_noise))
     elif not made.certified or _asks_for_slices(pool):
         made = replace(made, state=PAUSED if projection.terms.paused else _campaign_status(projection))
         if made.state.name == "budget-spent" and not made.certified:

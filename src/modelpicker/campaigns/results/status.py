@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from modelpicker.certificates.wording import if_few_are_wrong
+
 StateName: TypeAlias = Literal[
     "running",
     "waiting-for-labels",
@@ -83,6 +85,8 @@ class Facts:
     """How many items there are in all, if that is known."""
     proved: bool
     """Whether the pick is proven to be good enough."""
+    label_noise: float = 0.0
+    """The highest probability that a label is wrong."""
     won: int | None = None
     """After how many items the race was won, if that is what it was and nothing speaks against it since."""
     command: str = ""
@@ -99,13 +103,20 @@ class Facts:
 
 ARCHIVED = Status("archived", "It was archived. It takes no items and no labels.", "Restore it to continue.")
 ASK_ANOTHER = "Ask another person to label the items that wait."
-CERTIFIED = Status("certified", "The pick is proven.", "Use the pick.", takes_items=False)
 PAUSED = Status("paused", "Nobody is asked for labels now.", "Resume it to continue.")
 
 
-def finished_status(proved: bool, conflicts: int = 0) -> Status:
+def certified_status(label_noise: float = 0.0) -> Status:
+    """The pick is proven, for labels of which few are wrong."""
+    reason = f"The pick is proven.{if_few_are_wrong(label_noise)}"
+    return Status("certified", reason, "Use the pick.", takes_items=False)
+
+
+def finished_status(proved: bool, conflicts: int = 0, label_noise: float = 0.0) -> Status:
     """The owner took the result."""
-    how = "It was finished with a proven pick." if proved else "It was finished before the pick was proven."
+    how = "It was finished before the pick was proven."
+    if proved:
+        how = f"It was finished with a proven pick.{if_few_are_wrong(label_noise)}"
     if conflicts:
         how += f" {'1 conflict was' if conflicts == 1 else f'{conflicts:,} conflicts were'} not settled."
     return Status("finished", how, "Read the report.", takes_items=False)
@@ -127,7 +138,7 @@ def _find(facts: Facts) -> Status:
     if facts.idle == "archived":
         return ARCHIVED
     if facts.idle == "finished":
-        return finished_status(facts.proved, facts.conflicts)
+        return finished_status(facts.proved, facts.conflicts, facts.label_noise)
     if facts.proved:
         return _proved(facts)
     if facts.idle == "paused":
@@ -226,5 +237,7 @@ def _proved(facts: Facts) -> Status:
     """Labels need no longer be bought."""
     if facts.won is not None:
         items = "1 item" if facts.won == 1 else f"{facts.won:,} items"
-        return Status("won", f"The race was won after {items}.", "Use the pick.")
-    return CERTIFIED
+        return Status(
+            "won", f"The race was won after {items}.{if_few_are_wrong(facts.label_noise)}", "Use the pick."
+        )
+    return certified_status(facts.label_noise)

@@ -516,11 +516,13 @@ class Projection(CampaignState):
     @classmethod
     def load(cls, settings: CampaignSettings, document: Mapping[str, Any]) -> Self:
         """What `document` described; an error if it is damaged, or was kept with other settings, or outdated."""
+        kept = "the state that was kept last"
         if outdated(document):
+            check_settings(settings, document.get("settings"), kept)  # old events do not say theirs
             raise StateError("the snapshot is of an older modelpicker.")
         try:
             kinds = {kind.kind: kind for kind in (Joining, Leaving)}
-            check_settings(settings, document["settings"], "the state that was kept last")
+            check_settings(settings, document["settings"], kept)
             return cls(
                 settings,
                 settings.stream_kind.from_state_dict(document["picker"]),

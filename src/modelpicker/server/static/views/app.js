@@ -86,7 +86,7 @@ function Routed({ route: { view, name } }) {
   const barred = instead(view);
   useEffect(() => {
     if (barred && name !== undefined) go(inCampaign(name, barred));
-  }, [barred, name]);
+  }, [barred, name, view]); // from one such view to the next, too
   if (barred) return null;
   const View = view === 'new' && !session.owns ? OwnersOnly : LATER[view] ? Later : Missing;
   return html`<${View} key=${`${view} ${name}`} name=${name} view=${view} />`;

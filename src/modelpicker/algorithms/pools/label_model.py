@@ -46,7 +46,7 @@ class LabelModel(NamedTuple):
     evidence: Floats  # how well each foresaw the labels; they sum to 1
     start: Floats  # [regression, model]: the weight at first
     precision: Floats  # [regression, model]: of the weights
-    class_precision: Floats  # [regression, model]: of those by class; the same, but for a judge
+    class_precision: Floats  # [regression, model]: of those by class; the same, except for a judge
     slope: Floats  # [model, 1 + class]: room for the fit, the weight first
     curve: Floats
     bias_slope: Floats

@@ -38,7 +38,7 @@ FORMS = "sqlite:///file.db, postgresql://user:password@host/database or memory:/
 
 # Connections to PostgreSQL that a process keeps. It opens as many again while it is busy; whoever needs more waits.
 CONNECTIONS = 10
-# Seconds after which PostgreSQL ends a change that nobody goes on with: a process that is frozen, or cut off, would
+# Seconds after which PostgreSQL ends a change that nobody continues: a process that is frozen, or cut off, would
 # keep everybody else waiting. It is set for each change alone, as others may use the connection afterwards.
 FROZEN = 30
 THRESHOLD = "prepare_threshold"
@@ -308,7 +308,7 @@ class Storage:
 
     @contextmanager
     def _begun(self, begin: str) -> Iterator[sa.Connection]:
-        """A connection on which a transaction has begun; one that PostgreSQL has ended meanwhile is opened anew."""
+        """A connection on which a transaction has begun; one that PostgreSQL has ended meanwhile is opened again."""
         with self.engine.connect() as connection:
             try:
                 self._check_same_file()

@@ -5,7 +5,7 @@ decided before returns the same decision. An error of one round is what came of 
 the other server only means that nothing is known of what it did.
 
 Servers talk on the port on which they serve. Who begins with `GREETING` and the secret of the server that it calls,
-which it has from the storage, goes on with messages: four bytes that say how long one is, then JSON. Each has a
+which it has from the storage, then sends messages: four bytes that say how long one is, then JSON. Each has a
 list of rounds, with a number for each, or a list of what came of them. What comes at one time goes in one message.
 """
 
@@ -57,7 +57,7 @@ class HandedAsk(NamedTuple):
 
     @classmethod
     def read(cls, fields: Any) -> "HandedAsk":
-        """A round of a message; an error if it makes no sense."""
+        """A round of a message; an error if it is not valid."""
         ask = cls(*fields)
         if type(ask.campaign) is not str or check_key(ask.key) is None:
             raise ValueError("a round without a key or a campaign is not handed over")
@@ -112,7 +112,7 @@ class _Messages(asyncio.Protocol):
             self.transport.write(_SIZE.pack(len(body)) + body)
 
     def data_received(self, data: bytes) -> None:
-        """Take in some more; who sends what makes no sense is hung up on."""
+        """Take in some more; a connection that sends something invalid is closed."""
         self._came += data
         try:
             for message in self._messages():

@@ -120,7 +120,7 @@ def main() -> None:
         cells = " | ".join(f"{100 * one:.1f} %" for one in coverage(*case))
         print(f"| {classes} | {accuracy:.0%} | {labels} | {share} | {cells} |")
     print()
-    print("| the judge errs | right on all items | right on labels bought | interval holds the first |")
+    print("| the judge's mistakes are | right on all items | right on labels bought | interval holds the first |")
     print("|---|---|---|---|")
     for hard in (False, True):
         cells = " | ".join(f"{100 * one:.1f} %" for one in pools(hard, files))

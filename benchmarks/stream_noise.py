@@ -66,7 +66,7 @@ def main() -> None:
     print(f"| contested | items | {' | '.join(titles)} |\n|---|---|{'---|' * len(titles)}")
     for every in ONE_IN:
         widths(every)
-    print("\n| wrong labels | stated of | false if they are admitted | false if not |\n|---|---|---|---|")
+    print("\n| wrong labels | certificate about | false with `label_noise` | false without |\n|---|---|---|---|")
     for rate in (0.05, 0.2):
         for kind in KINDS:
             counts = [false_streams(kind, rate, admitted, streams) for admitted in (rate, 0.0)]

@@ -27,12 +27,9 @@ TEXTS = [
     ROOT / "README.md",
     ROOT / "docs/index.md",
     *sorted((ROOT / "docs/get-started").glob("*.md")),
-    *(ROOT / f"docs/how-to/{name}.md" for name in ("index", "csv", "stream", "prompts", "budget", "team")),
+    *sorted((ROOT / "docs/how-to").glob("*.md")),
     *sorted((ROOT / "docs/how-it-works").glob("*.md")),
-    *(
-        ROOT / f"docs/reference/{name}.md"
-        for name in ("index", "errors", "glossary", "files", "settings", "http", "commands")
-    ),
+    *sorted((ROOT / "docs/reference").glob("*.md")),
 ]
 # A phrase, as a pattern in which a space stands for any white space, and what to write in its place.
 DROPPED = {

@@ -308,7 +308,7 @@ class Storage:
 
     @contextmanager
     def _begun(self, begin: str) -> Iterator[sa.Connection]:
-        """A connection on which a transaction has begun; one that PostgreSQL has ended meanwhile is opened again."""
+        """A connection on which a transaction has begun; one that PostgreSQL ended meanwhile is opened again."""
         with self.engine.connect() as connection:
             try:
                 self._check_same_file()

@@ -5,7 +5,7 @@ decided before returns the same decision. An error of one round is what came of 
 the other server only means that nothing is known of what it did.
 
 Servers talk on the port on which they serve. Who begins with `GREETING` and the secret of the server that it calls,
-which it has from the storage, then sends messages: four bytes that say how long one is, then JSON. Each has a
+which it has from the storage, continues with messages: four bytes that say how long one is, then JSON. Each has a
 list of rounds, with a number for each, or a list of what came of them. What comes at one time goes in one message.
 """
 
@@ -112,7 +112,7 @@ class _Messages(asyncio.Protocol):
             self.transport.write(_SIZE.pack(len(body)) + body)
 
     def data_received(self, data: bytes) -> None:
-        """Take in some more; a connection that sends something invalid is closed."""
+        """Take in some more; the connection is closed if it is not valid."""
         self._came += data
         try:
             for message in self._messages():

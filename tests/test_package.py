@@ -46,7 +46,7 @@ def test_the_surface_is_exactly_what_all_says() -> None:
 
 def test_completion_shows_the_names_that_are_needed_first_and_the_rooms() -> None:
     rooms = {path.stem for path in (ROOT / "src/modelpicker").iterdir() if not path.stem.startswith(("_", "py"))}
-    private = {"bench", "cli", "extras", "frames", "html_pages", "options", "pictures", "py"}
+    private = {"bench", "cli", "extras", "frames", "html_pages", "options", "packing", "pictures", "py"}
     shown = set(dir(mp))
     assert rooms - private <= shown
     assert {"pick", "ModelPicker", "load_collection", "create_campaign", "compare"} <= shown
@@ -225,8 +225,26 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
     files = set(zipfile.ZipFile(wheel).namelist())
     source = ROOT / "src"
-    kinds = (".py", ".typed", ".npz", ".md", ".json", ".toml", ".css", ".html", ".js", ".mjs", ".svg", ".txt")
-    expected = {str(file.relative_to(source)) for file in source.rglob("*") if file.suffix in kinds}
+    kinds = (
+        ".py",
+        ".typed",
+        ".npz",
+        ".md",
+        ".json",
+        ".toml",
+        ".css",
+        ".html",
+        ".js",
+        ".mjs",
+        ".svg",
+        ".txt",
+        ".gz",
+    )
+    expected = {
+        str(file.relative_to(source))
+        for file in source.rglob("*")
+        if file.suffix in kinds or file.name == "LICENSE"
+    }
     assert {
         f"modelpicker/collections/data/{name}" for name in ("digits.npz", "cifar10.npz", "digits.md")
     } <= expected

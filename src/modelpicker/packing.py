@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
-
 # Arrays of at most this many numbers are lists, which people can read.
 SHORT = 64
 
@@ -27,7 +25,7 @@ def decompressed(text: object) -> bytes:
         raise ValueError(str(error)) from error
 
 
-def packed(array: Array) -> Any:
+def packed(array: npt.NDArray[Any]) -> Any:
     """An array of numbers in a form that JSON can hold, the same on every machine.
 
     The first bytes of all numbers come first, then the second ones: that is what compresses well.
@@ -39,7 +37,7 @@ def packed(array: Array) -> Any:
     return {"type": portable.dtype.str, "shape": list(array.shape), "data": compressed(by_place.tobytes())}
 
 
-def unpacked(value: object, dtype: npt.DTypeLike) -> Array:
+def unpacked(value: object, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """The array of `packed`, or of nested lists; a ValueError, KeyError or TypeError if it cannot be."""
     if not isinstance(value, Mapping):
         return np.array(value, dtype=dtype)

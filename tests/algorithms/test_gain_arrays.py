@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 import modelpicker as mp
+from modelpicker.algorithms.pools.guesses import add_up, mean_guess, row_of
 from modelpicker.algorithms.pools.picker import choose, compare, teach
 from modelpicker.kernels.elsewhere import compiling_elsewhere
 
@@ -24,7 +25,7 @@ LOSSES: dict[str, dict[str, Any]] = {
 @contextmanager
 def not_compiled() -> Iterator[None]:
     """As if another process still compiled what pools need."""
-    kernels = (teach, compare, choose)
+    kernels = (teach, compare, choose, row_of, add_up)
     before = [kernel.ready for kernel in kernels]
     with compiling_elsewhere():
         for kernel in kernels:
@@ -60,7 +61,15 @@ def play(pool: mp.PoolPicker, rounds: int, grades: bool) -> list[Any]:
                 label = mp.Label.graded({name: (place % 3) / 2 for place, name in enumerate(said)})
             pool.tell(item, label)
         seen.append((asked, pool.recommended, [array.tobytes() for array in pool._model[:4]], known(pool)))
+        seen.append(
+            [mean_guess(pool, number % len(pool.models)).tobytes(), *(row.tobytes() for row in guesses(pool))]
+        )
     return seen
+
+
+def guesses(pool: mp.PoolPicker) -> list[npt.NDArray[np.int8]]:
+    """What was expected of every item before its label came."""
+    return list(pool._foreseen.values())
 
 
 def known(pool: mp.PoolPicker) -> list[bytes]:
@@ -91,7 +100,9 @@ def test_arrays_and_kernels_agree_to_the_last_bit(models: int, classes: int, nam
     assert found[0] == found[1]
 
 
-def test_a_large_pool_is_gone_through_in_pieces() -> None:
+@pytest.mark.parametrize("looked_at", [2**20, 1_000 * 6])
+def test_a_large_pool_is_gone_through_in_pieces(looked_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modelpicker.algorithms.pools.picker.MOST_CELLS", looked_at)
     rows = answers(1, 7_000, 6, 4)
     pools = [mp.PoolPicker(rows, seed=1) for _ in range(2)]
     with not_compiled():

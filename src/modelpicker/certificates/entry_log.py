@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from modelpicker.certificates.evidence import ANSWERED, ASKED, CLOSED, TOLD
 from modelpicker.certificates.evidence_kernels import Entries, no_entries
+from modelpicker.encoding import Array
 from modelpicker.kernels.primitives import GRADED, NOBODY, NOT_RUN, SKIPPED
 from modelpicker.packing import packed, unpacked
-
-Array = npt.NDArray[Any]
 
 # Up to that many classes are counted again one after the other; that many codes at once.
 FEW_CLASSES, AT_ONCE = 32, 2**20

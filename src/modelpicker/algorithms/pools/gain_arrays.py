@@ -161,3 +161,27 @@ def _worth_of(rows: Codes, whole: float, found: ModelComparison) -> Floats:
     there = whole - one_after_the_other(0.0, np.where(run, 0.0, found.plausible))
     worth: Floats = np.maximum(0.0, one_after_the_other(there * there, -(sums * sums)))
     return worth
+
+
+def guess_row(model: LabelModel, said: Codes, worth: Floats, into: Floats) -> None:
+    """What is expected of each model on one item, before its label is learned."""
+    into[:] = guess_scores(model, said[None, :], worth, len(into))[0][0]
+
+
+def sum_guesses(
+    model: LabelModel,
+    rows: Codes,
+    said: Codes,
+    drawable: npt.NDArray[np.bool_],
+    worth: Floats,
+    leader: int,
+    chances: Floats,
+    sums: Floats,
+) -> None:
+    """By how much the guess expects a leader to be ahead of each rival on all items that can be drawn."""
+    sums[:] = 0.0
+    made = len(chances) == len(rows)
+    for some in _pieces(np.flatnonzero(drawable)):
+        guesses = chances[some] if made else guess_scores(model, said[some], worth, len(sums))[0]
+        ahead = np.clip(guesses[:, [leader]] - guesses, -1.0, 1.0)
+        sums[:] = column_sums(sums, np.where(_differ(rows[some], rows[some, leader]), ahead, 0.0))

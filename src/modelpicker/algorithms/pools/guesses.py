@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from modelpicker.algorithms.pools import gain_arrays
 from modelpicker.algorithms.pools.gain import guess_row, sum_guesses
 from modelpicker.algorithms.pools.label_model import REMEMBERED
 from modelpicker.certificates.control import Control, Trust, trust_guess
@@ -17,8 +18,8 @@ from modelpicker.kernels.primitives import Floats
 if TYPE_CHECKING:
     from modelpicker.algorithms.pools.picker import PoolPicker
 
-row_of = CompiledKernel(guess_row, {}, "pool-picker guess at an item")
-add_up = CompiledKernel(sum_guesses, {}, "pool-picker sum of guesses")
+row_of = CompiledKernel(guess_row, {}, "pool-picker guess at an item", gain_arrays.guess_row)
+add_up = CompiledKernel(sum_guesses, {}, "pool-picker sum of guesses", gain_arrays.sum_guesses)
 
 
 def guess_item(pool: "PoolPicker", place: int) -> Floats:

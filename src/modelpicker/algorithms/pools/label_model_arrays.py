@@ -1,4 +1,4 @@
-"""What the kernels of `label_model` do, with NumPy: until they are compiled, for whoever will not wait.
+"""What the kernels of `label_model` do, with NumPy: until they are compiled, for people who do not want to wait.
 
 The arithmetic and its order are those of the kernels, so the results are the same to the last bit: what a kernel
 adds one after the other is added so here, too. A test compares them.
@@ -25,7 +25,7 @@ from modelpicker.kernels.primitives import Codes, Floats, Ints, exponential_of
 PIECE = 2_048
 
 
-class Said(NamedTuple):
+class DistinctAnswers(NamedTuple):
     """The different answers to each item, in the order in which they come."""
 
     place: Ints  # [item, model]: which of the answers is the model's; -1 if it gave none
@@ -39,7 +39,7 @@ class Said(NamedTuple):
         return used
 
 
-def answers_of(rows: Codes, answered: npt.NDArray[np.bool_], classes: int) -> Said:
+def answers_of(rows: Codes, answered: npt.NDArray[np.bool_], classes: int) -> DistinctAnswers:
     """The different answers to each item; `classes` is one more than the largest code."""
     items, models = rows.shape
     number = np.arange(items)
@@ -54,7 +54,7 @@ def answers_of(rows: Codes, answered: npt.NDArray[np.bool_], classes: int) -> Sa
         seen[number[fresh], code[fresh]] = count[fresh] + 1
         named[number[fresh], count[fresh]] = code[fresh]
         count += fresh
-    return Said(place, named[:, : max(1, int(count.max(initial=1)))], count)
+    return DistinctAnswers(place, named[:, : max(1, int(count.max(initial=1)))], count)
 
 
 def one_after_the_other(start: Any, terms: Floats) -> Floats:
@@ -73,7 +73,7 @@ def column_sums(start: Floats, terms: Floats) -> Floats:
     return summed
 
 
-def sums_of(said: Said, added: Floats, biases: Floats, rows: Codes) -> Floats:
+def sums_of(said: DistinctAnswers, added: Floats, biases: Floats, rows: Codes) -> Floats:
     """The sums of the regressions for every answer: [item, answer, regression]; as `add_odds` has them."""
     items, shared = len(rows), biases.shape[1]
     sums = np.zeros((*said.classes.shape, added.shape[2]))
@@ -89,7 +89,7 @@ def sums_of(said: Said, added: Floats, biases: Floats, rows: Codes) -> Floats:
     return sums
 
 
-def exponentials(sums: Floats, said: Said, rest: Floats) -> tuple[Floats, Floats]:
+def exponentials(sums: Floats, said: DistinctAnswers, rest: Floats) -> tuple[Floats, Floats]:
     """The odds of each answer by one regression, and all of them together."""
     highest = np.where(said.there, sums, 0.0).max(axis=1, initial=0.0)
     unsaid = rest * exponential_of(-highest / 1024.0)
@@ -97,7 +97,7 @@ def exponentials(sums: Floats, said: Said, rest: Floats) -> tuple[Floats, Floats
     return odds, one_after_the_other(unsaid, odds)
 
 
-def unsaid_of(said: Said, classes: int) -> Floats:
+def unsaid_of(said: DistinctAnswers, classes: int) -> Floats:
     """What the classes weigh that nobody says."""
     return np.asarray(np.clip(classes - said.answers, 0, MOST_UNSAID) * UNSAID, dtype=np.float64)
 
@@ -123,7 +123,7 @@ def guess_scores(model: LabelModel, rows: Codes, worth: Floats, models: int) -> 
     return np.where(silent, 0.0, expected[number, place]), np.where(silent, 0.0, square[number, place])
 
 
-def _weigh_answers(said: Said, odds: Floats, worth: Floats) -> tuple[Floats, Floats]:
+def _weigh_answers(said: DistinctAnswers, odds: Floats, worth: Floats) -> tuple[Floats, Floats]:
     """By how much each answer is thought to score more than an abstention, and the square of that."""
     there = said.there
     rest = one_after_the_other(1.0, -np.where(there, odds, 0.0))[:, None]
@@ -142,7 +142,7 @@ class Lesson(NamedTuple):
     """What the labels are that a regression is fitted to: one row per item, one column per model."""
 
     rows: Codes
-    said: Said
+    said: DistinctAnswers
     spoke: npt.NDArray[np.bool_]
     right: Floats  # 1 where an answer is the label
     weight: Floats  # how many models say the same, and half of the others
@@ -183,8 +183,9 @@ def _step(model: LabelModel, g: int, lesson: Lesson) -> None:
     bend = 2.0 * doubt * lesson.weight
     slope = column_sums(precision * (model.start[g] - model.weights[g]), np.where(lesson.spoke, error, 0.0))
     curve = column_sums(precision, np.where(lesson.spoke, bend, 0.0))
-    by_class = -precision[:, None] * model.by_class[g]
-    by_class_curve = np.repeat(precision[:, None], shared, axis=1)
+    class_precision = model.class_precision[g][:, None]
+    by_class = -class_precision * model.by_class[g]
+    by_class_curve = np.repeat(class_precision, shared, axis=1)
     at = np.nonzero(lesson.spoke)[1], lesson.rows[lesson.spoke] % shared
     np.add.at(by_class, at, error[lesson.spoke])
     np.add.at(by_class_curve, at, (bend + doubt)[lesson.spoke])

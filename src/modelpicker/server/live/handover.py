@@ -64,11 +64,11 @@ class HandedAsk(NamedTuple):
         return ask
 
 
-Outcome: TypeAlias = Decision | ModelPickerError | Problem | None
+HandedOutcome: TypeAlias = Decision | ModelPickerError | Problem | None
 """What came of a round; None if the other server does not decide it."""
 
 
-def _packed(outcome: Outcome) -> Any:
+def _packed(outcome: HandedOutcome) -> Any:
     """What came of a round, for a message."""
     if isinstance(outcome, Decision):
         one = outcome
@@ -80,7 +80,7 @@ def _packed(outcome: Outcome) -> Any:
     return None
 
 
-def _unpacked(outcome: Any) -> Outcome:
+def _unpacked(outcome: Any) -> HandedOutcome:
     """What came of a round, from a message."""
     if isinstance(outcome, dict):
         return Problem(outcome["status"], outcome["detail"], outcome["headers"])
@@ -146,13 +146,13 @@ class PeerConnection(_Messages):
         super().__init__()
         self.peer = peer
         self._numbers = count()
-        self._made: dict[int, asyncio.Future[Outcome]] = {}
+        self._made: dict[int, asyncio.Future[HandedOutcome]] = {}
         self._connecting: asyncio.Task[None] | None = None
         self._lost: asyncio.Future[None] | None = None
 
-    async def decide(self, ask: HandedAsk) -> Outcome:
+    async def decide(self, ask: HandedAsk) -> HandedOutcome:
         """Have a round decided there; an AwayError if there is no answer."""
-        made: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        made: asyncio.Future[HandedOutcome] = asyncio.get_running_loop().create_future()
         number = next(self._numbers)
         self._made[number] = made
         self.send([number, ask])
@@ -224,7 +224,10 @@ class TakingOver(_Messages):
     """The other end: rounds that a server on the same storage hands over to this one."""
 
     def __init__(
-        self, transport: asyncio.Transport, decide: Callable[[HandedAsk], Awaitable[Outcome]], connections: set[Any]
+        self,
+        transport: asyncio.Transport,
+        decide: Callable[[HandedAsk], Awaitable[HandedOutcome]],
+        connections: set[Any],
     ) -> None:
         super().__init__()
         self.transport = transport
@@ -247,7 +250,7 @@ class TakingOver(_Messages):
         task.add_done_callback(self._answered)
 
     async def _answer(self, number: int, ask: HandedAsk) -> None:
-        outcome: Outcome
+        outcome: HandedOutcome
         try:
             outcome = await self._decide(ask)
         except (ModelPickerError, Problem) as error:

@@ -182,6 +182,31 @@ def test_others_change_nothing(page: Page, guarded: tuple[Serving, dict[str, str
     expect(page.get_by_role("heading", name="Tokens")).to_have_count(0)
 
 
+# Goes on to a second address as soon as the page has left the first one, before it is told of that.
+HURRY = """([first, second]) => new Promise((done) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    if (location.hash === first) return port2.postMessage(0);
+    location.hash = second;
+    done();
+  };
+  location.hash = first;
+  port2.postMessage(0);
+})"""
+
+
+def test_whoever_goes_from_one_barred_view_to_another_at_once_is_sent_on(
+    page: Page, guarded: tuple[Serving, dict[str, str]], name: str
+) -> None:
+    person = signed_in(page, guarded, "annotator")
+    campaign_of(person.server.storage, name, messages(3))
+    page.goto(f"{person.server.url}/#/c/{name}/label")
+    expect(page.get_by_role("main").get_by_role("button").first).to_be_visible()
+    page.evaluate(HURRY, [f"#/c/{name}/settings", f"#/c/{name}/labels"])
+    expect(page).to_have_url(f"{person.server.url}/#/c/{name}/label")
+    expect(page.get_by_role("main").get_by_role("button").first).to_be_visible()
+
+
 def test_every_view_fits_every_screen_in_both_themes(
     browser: Browser, watch: Watch, opened: list[BrowserContext], server: Serving, name: str
 ) -> None:

@@ -81,7 +81,13 @@ def known(pool: mp.PoolPicker) -> list[bytes]:
 
 @pytest.mark.parametrize("judged", [False, True])
 @pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize(("models", "classes"), [(2, 2), (5, 3), (5, 40), (12, 300)])
+@pytest.mark.parametrize(
+    ("models", "classes"),
+    [
+        (5, 3),
+        *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((2, 2), (5, 40), (12, 300))),
+    ],
+)
 def test_arrays_and_kernels_agree_to_the_last_bit(models: int, classes: int, name: str, judged: bool) -> None:
     if name == "prices" and models != 5:
         pytest.skip("prices are of five models")

@@ -47,7 +47,10 @@ def nothing_ready(*kernels: CompiledKernel) -> Iterator[None]:
             kernel.ready = ready
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "model-picker" else pytest.param(name, marks=pytest.mark.slow) for name in ALGORITHMS],
+)
 def test_a_campaign_goes_on_the_same_when_its_kernels_come(name: str) -> None:
     """Half of it interpreted, the other half compiled: to the last bit what is compiled from the start."""
     rng = np.random.default_rng(3)

@@ -93,6 +93,7 @@ def test_beaten_models_are_no_longer_run_and_the_winner_is_the_same(tmp_path: Pa
     assert any(reason and reason.startswith("mockllm/awful is beaten by") for reason in reasons)
 
 
+@pytest.mark.slow
 def test_with_several_epochs_the_first_decides_and_beaten_models_are_not_run_in_the_others(tmp_path: Path) -> None:
     stop, once = StopBeatenModels(NAMES, tolerance=0.1), StopBeatenModels(NAMES, tolerance=0.1)
     logs, calls = run(stop, tmp_path, epochs=2)

@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test test-slow check format docs bench wheel try-wheel lock clean help
+.PHONY: run test test-slow test-spark check format docs bench wheel try-wheel lock clean help
 
 run: $(READY)  ## pick the best model of a small collection, in seconds
 	@$(BIN)/modelpicker demo
@@ -14,6 +14,10 @@ test: check  ## all checks and all quick tests
 
 test-slow: $(READY)  ## what takes longer or needs the network: a wheel in an empty environment
 	$(BIN)/python -m pytest -m slow $(PYTEST)
+
+test-spark: $(READY)  ## the tests with Spark: downloads pyspark (450 MB), and needs Java 17 or newer
+	$(BIN)/python -m pip install --quiet "pyspark>=4"
+	$(BIN)/python -m pytest tests/integrations/test_spark.py $(PYTEST)
 
 check: $(READY)  ## ruff, mypy --strict, import-linter; the page's JavaScript: deno
 	$(BIN)/ruff format --check .

@@ -212,7 +212,7 @@ def _print_hardness(found: "Description") -> None:
             needed = "two models" if found.models < 2 else "answers of all models to all items"
             typer.echo(f"λ, Δ and θ need {needed}.")
         else:
-            typer.echo("Without labels nothing is known about accuracies, nor of λ, Δ and θ.")
+            typer.echo("Without labels nothing is known about accuracies.")
             bought = "looks up the few grades" if found.graded else "asks for the few"
             typer.echo(f"Next: {command('pick FILE')} {bought} that matter.")
         return

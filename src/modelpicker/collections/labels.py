@@ -52,7 +52,7 @@ def add_labels(
     if len(names) != len(found):
         raise InputError(
             f"{path} has {len(names):,} labels, but there are {len(found):,} items; give one per item, or a column "
-            f"{', '.join(map(quoted, IDENTITIES))} in both files."
+            f"{', '.join(map(quoted, IDENTITIES))} in both files (--id, or id=, if it has another name in both)."
         )
     known = set(found.classes)
     strange = next((name for name in names if name is not None and name not in known), None)

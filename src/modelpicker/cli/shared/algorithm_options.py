@@ -36,6 +36,8 @@ Options: TypeAlias = Annotated[
 StopGap: TypeAlias = Annotated[
     float | None,
     typer.Option(
+        "--tolerance",
+        "--stop-gap",
         min=GAP.low,
         help="Ask for no more labels once the best model is certified to be better by at most this: 0.01 is 1 %.",
         show_default=False,
@@ -119,8 +121,9 @@ def stopping_rule(gap: float | None, confidence: float, kind: str | None) -> "Ce
     try:
         return Certified(gap=0.0 if gap is None else gap, confidence=confidence, kind=cast("Any", kind or usual))
     except InputError as error:
-        hints = {"gap": "--stop-gap", "confidence": "--confidence", "kind": "--kind"}
-        raise typer.BadParameter(str(error), param_hint=hints.get(error.parameter or "")) from None
+        hints = {"gap": "'--tolerance' / '--stop-gap'", "confidence": "--confidence", "kind": "--kind"}
+        meant = f" ({gap:g} % is {gap / 100:g}.)" if error.parameter == "gap" and gap and 1 <= gap < 100 else ""
+        raise typer.BadParameter(f"{error}{meant}", param_hint=hints.get(error.parameter or "")) from None
 
 
 def make_algorithm(

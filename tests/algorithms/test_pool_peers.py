@@ -166,6 +166,7 @@ class Textbook:
         return found
 
 
+@pytest.mark.slow
 def test_coda_is_its_paper_step_by_step() -> None:
     """Items, and the model that is most likely the best, on a file with abstentions.
 

@@ -137,6 +137,7 @@ def test_a_rule_stops_by_the_wider_gap_compiled_and_interpreted(kind: Any) -> No
     assert ends[0.05] > ends[0.0]
 
 
+@pytest.mark.slow
 def test_a_race_is_won_by_its_labels_and_says_what_that_is_worth() -> None:
     rows, labels = agreeing(2_000, 2)
     race = mp.Race(3, tolerance=0.05)

@@ -220,7 +220,8 @@ def test_a_file_that_is_no_result_is_not_overwritten(words: Path) -> None:
 def test_a_disk_that_is_full_is_one_sentence_and_leaves_the_old_result(words: Path) -> None:
     assert run("pick", "x.parquet", "--as", "stream", *OUT, folder=words).returncode == 0
     before = (words / "x.pick.jsonl").read_bytes()
-    limited = f"trap '' XFSZ; ulimit -f 1; exec {' '.join(COMMAND)} pick x.parquet --as stream --out x.pick.jsonl"
+    pick = f"{' '.join(COMMAND)} pick x.parquet --as stream --out x.pick.jsonl"
+    limited = f"export PYTHONDONTWRITEBYTECODE=1; trap '' XFSZ; ulimit -f 1; exec {pick}"
     done = subprocess.run(
         ["bash", "-c", limited], capture_output=True, text=True, cwd=words, env=environment(), check=False
     )

@@ -157,7 +157,7 @@ def test_two_people_are_not_asked_about_the_same_item(words: Path) -> None:
 def test_a_full_disk_is_one_sentence_and_loses_no_answer(words: Path) -> None:
     answer(words, "cat\nq\n")
     size = (words / "x.pick.db").stat().st_size // 1024 + 40  # blocks of 1,024 bytes
-    limit = f"ulimit -f {size}; exec {' '.join(COMMAND)} pick x.parquet --ask"
+    limit = f"export PYTHONDONTWRITEBYTECODE=1; ulimit -f {size}; exec {' '.join(COMMAND)} pick x.parquet --ask"
     done = subprocess.run(
         ["bash", "-c", f"trap '' XFSZ; {limit}"],
         input="cat\n" * 500,

@@ -297,7 +297,8 @@ def test_a_disk_that_is_full_is_one_sentence_and_keeps_all_earlier_answers(words
     answer(words, "cat\ndog\nq\n")
     before = (words / JOURNAL).read_bytes()
     room = -(-len(before) // 1024)  # KiB: the journal fits, many answers more do not
-    limited = f"trap '' XFSZ; ulimit -f {room}; exec {' '.join(COMMAND)} {' '.join(ASK)}"
+    verb = f"{' '.join(COMMAND)} {' '.join(ASK)}"
+    limited = f"export PYTHONDONTWRITEBYTECODE=1; trap '' XFSZ; ulimit -f {room}; exec {verb}"
     done = subprocess.run(
         ["bash", "-c", limited],
         capture_output=True,

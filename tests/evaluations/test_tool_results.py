@@ -105,6 +105,7 @@ def test_a_wide_file_may_say_that_a_model_was_not_run(tmp_path: Path) -> None:
     assert [found.difference.low, found.difference.high] == pytest.approx([-0.75, 0.25])
 
 
+@pytest.mark.slow
 def test_limits_hold_whatever_the_answers_are_that_nobody_knows() -> None:
     """All orders of six contested items, three labelled, and all answers of two that a model was not run on."""
     wrong = total = 0

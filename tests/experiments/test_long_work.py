@@ -154,7 +154,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_is_kept(tmp_path: Path
     script = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (4096, {resource.RLIM_INFINITY}))\n"
     script += "import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n" + SCRIPT.replace("4000", "40")
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "out")],
+        [sys.executable, "-B", "-c", script, str(tmp_path / "out")],  # no module is to be cut off in its cache
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -104,6 +104,7 @@ def test_with_several_epochs_the_first_decides_and_beaten_models_are_not_run_in_
     assert stop.document()["calls_saved"] == 720 - stop.calls
 
 
+@pytest.mark.slow
 def test_models_that_are_still_in_the_race_run_in_all_epochs(tmp_path: Path) -> None:
     stop = StopBeatenModels(NAMES[::2], tolerance=0.01)
     logs, calls = run(stop, tmp_path, ("good", "awful"), samples=8, epochs=3)
@@ -136,6 +137,7 @@ def test_models_that_never_begin_are_named_after_a_while(tmp_path: Path) -> None
     assert "mockllm/awful, which did not begin" in errors(logs)
 
 
+@pytest.mark.slow
 def test_a_sample_that_fails_counts_as_not_run(tmp_path: Path) -> None:
     stop = StopBeatenModels(NAMES[::2], tolerance=0.1, patience=2.0)
     failing = {"awful": "question 3"}

@@ -33,7 +33,7 @@ class Guarded(NamedTuple):
         return self.running.http.request(method, path, headers=headers, json=body)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker may come back to this file
 def guarded() -> Iterator[Guarded]:
     """A server with a token of each role, and a campaign with a query that waits."""
     storage = open_storage(STORAGE, create=True)

@@ -56,7 +56,7 @@ class Judges:
         return found["queries"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker may come back to this file
 def judges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judges]:
     storage = open_storage("memory://label-kinds", create=True)
     tokens = {name: create_token(storage, name, role) for name, role in PEOPLE.items()}
@@ -168,7 +168,7 @@ HOSTILE: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker may come back to this file
 def hostile(judges: Judges) -> dict[str, int]:
     """A campaign of each kind, and an item that it asks about."""
     found = {}

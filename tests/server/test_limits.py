@@ -31,7 +31,7 @@ BODY, FILE = 20_000, 50_000
 JSON = {"content_type": "application/json"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker may come back to this file
 def small() -> Iterator[Running]:
     """A server that takes little, with a campaign."""
     with serving("memory://limits", largest_body=BODY, largest_file=FILE) as running:

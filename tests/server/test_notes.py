@@ -50,7 +50,7 @@ class Office:
         return self.call(who, "POST", f"/{name}/leases", body).json()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker may come back to this file
 def office() -> Iterator[Office]:
     storage = open_storage(STORAGE, create=True)
     tokens = {

@@ -47,7 +47,7 @@ class Crowd:
         return self.call(who, "POST", f"{name}/labels", {"id": item, "label": label, "annotator": "desk"})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker may come back to this file
 def crowd() -> Iterator[Crowd]:
     storage = open_storage("memory://overlap-people", create=True)
     tokens = {name: create_token(storage, name, role) for name, role in PEOPLE.items()}

@@ -143,7 +143,7 @@ def test_a_name_that_is_taken_is_a_conflict_and_settings_in_the_query_go_with_a_
     assert server.post("/campaigns?tolerance=0.1", {"name": f"{name}-2", "models": 2}).status_code == 422
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker may come back to this file
 def roles() -> Iterator[tuple[Running, dict[str, str]]]:
     storage = open_storage("memory://pool-roles", create=True)
     tokens = {role: create_token(storage, role, role) for role in ("owner", "annotator", "reader")}

@@ -44,7 +44,7 @@ class Desk:
         return mp.Client(str(self.server.http.base_url).rstrip("/"), token=self.tokens[who])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker may come back to this file
 def desk() -> Iterator[Desk]:
     storage = open_storage(STORAGE, create=True)
     tokens = {name: create_token(storage, name, role) for name, role in PEOPLE.items()}

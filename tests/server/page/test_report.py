@@ -10,7 +10,7 @@ import modelpicker as mp
 SIZES = [(1440, 900), (1024, 768), (390, 844)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a worker may come back to this file
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The reports of a pool, of a stream, and of a campaign with strange names."""
     folder = tmp_path_factory.mktemp("reports")

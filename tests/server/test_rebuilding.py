@@ -64,6 +64,7 @@ def running(url: str, gate: Gate) -> Iterator[Running]:
     with serving(url) as server:
         for name in ("slow", "other"):
             server.client().campaign(name).best()  # it is loaded
+        wait_until(lambda: server.http.get("/ready").status_code == 200)  # what is compiled elsewhere is there
         gate.shut()
         yield server
         gate.open.set()

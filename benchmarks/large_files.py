@@ -12,7 +12,6 @@ import multiprocessing
 import re
 import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import modelpicker as mp
+from benchmarks.memory import Peak
 from modelpicker.campaigns import offline_large
 from modelpicker.collections.column_roles import Reading
 from modelpicker.experiments.engines import Workforce
@@ -73,7 +73,7 @@ def read_only(folder: Path, workers: int) -> float:
     return time.perf_counter() - started
 
 
-def own_memory_mb(process: str = "self") -> float:
+def memory_mb(process: str = "self") -> float:
     """Memory of a process and of those that it started, without pages of files."""
     found, total = [process], 0.0
     while found:
@@ -89,35 +89,15 @@ def own_memory_mb(process: str = "self") -> float:
     return total
 
 
-class Peak(threading.Thread):
-    """Watches the memory of this process and of those that it starts."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.megabytes = 0.0
-        self.done = threading.Event()
-
-    def run(self) -> None:
-        """Look twenty times a second."""
-        while not self.done.wait(0.05):
-            self.megabytes = max(self.megabytes, own_memory_mb())
-
-    def stop(self) -> float:
-        """The most that it was."""
-        self.done.set()
-        self.join()
-        return self.megabytes
-
-
 def measure(folder: Path, engine: str, workers: int, budget: int) -> None:
     """Scan and pick, and print what that took; in a process of its own."""
     mp.pick("digits", tolerance=0.05)  # compiled, or taken from the cache
-    before, peak = own_memory_mb(), Peak()
+    before, peak = memory_mb(), Peak(memory_mb, every=0.05)
     peak.start()
     started = time.perf_counter()
     items = offline_large.scan_items(str(folder), Reading(), Workforce(engine, workers))
     scanned, most = time.perf_counter() - started, peak.stop()
-    peak = Peak()
+    peak = Peak(memory_mb, every=0.05)
     peak.start()
     started = time.perf_counter()
     pool = mp.PoolPicker(items, tolerance=0.01)

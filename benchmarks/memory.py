@@ -11,6 +11,7 @@ import re
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -41,17 +42,24 @@ def write_stream(file: Path, rounds: int, models: int) -> np.ndarray[tuple[int],
 
 
 class Peak(threading.Thread):
-    """Watches this process's own memory."""
+    """Watches memory: by default this process's own, every few milliseconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: Callable[[], float] = own_memory_mb, every: float = 0.005) -> None:
         super().__init__(daemon=True)
+        self.look, self.every = look, every
         self.megabytes = 0.0
         self.done = threading.Event()
 
     def run(self) -> None:
-        """Look every few milliseconds."""
-        while not self.done.wait(0.005):
-            self.megabytes = max(self.megabytes, own_memory_mb())
+        """Look until it is done."""
+        while not self.done.wait(self.every):
+            self.megabytes = max(self.megabytes, self.look())
+
+    def stop(self) -> float:
+        """The most that it was."""
+        self.done.set()
+        self.join()
+        return self.megabytes
 
 
 def main() -> None:
